@@ -15,7 +15,9 @@ use common::hosts::Running;
 use common::pprof::cpu;
 use common::service::{Agent, Service, ask};
 use common::story::Random;
-use common::{Endless, builds, copy_program, diytrace, fixture, is_root, run_to_end, tool, totals, wait_until};
+use common::{
+    Endless, builds, copy_program, diytrace, fixture, is_root, profiles_in, run_to_end, tool, totals, wait_until,
+};
 use serde_json::Value;
 
 fn said(bytes: &[u8]) -> String {
@@ -67,6 +69,61 @@ fn an_agent_that_cannot_remember_sends_slices_all_the_same() {
     program.stop();
     agent.end();
     assert_nothing_is_lost(folder, "without a spool");
+}
+
+/// Copies of a recording that goes on elsewhere were sent once, and what lay in their place later was not.
+#[test]
+fn what_is_put_in_a_recordings_place_is_sent_too() {
+    let (here, mut program) = (tempfile::tempdir().unwrap(), Endless::start());
+    let folder = here.path();
+    let service = Service::start(folder, &[]);
+    let agent = Agent::start(folder, &service.url());
+    fs::create_dir(folder.join("out")).unwrap();
+    let place = folder.join("out/copy.diyt");
+    let put = |out: &Path| {
+        let profile = profiles_in(out).pop().unwrap();
+        fs::copy(profile, folder.join("new")).unwrap();
+        fs::rename(folder.join("new"), &place).unwrap();
+    };
+    let calls = || totals::report(folder, &["out"]).reports[0].calls;
+    let stored = |which: &str| -> Option<u64> {
+        let series = service.get("/v1/series").json();
+        let mut series = series["series"].as_array()?.iter();
+        series.find(|one| one["labels"]["service"] == which)?["calls"].as_u64()
+    };
+    put(&program.here.path().join("out"));
+    let first = calls();
+    wait_until("the copy is sent", || stored("endless") == Some(first));
+    wait_until("the program has called more", || program.calls() > first + 1000);
+    program.stop();
+    put(&program.here.path().join("out"));
+    let second = calls();
+    assert!(second > first);
+    wait_until("all of it is", || stored("endless") == Some(second));
+    assert_nothing_is_lost(folder, "a later copy");
+    let other = fixture("plain.c", builds()[0]).record().run();
+    put(&other.out());
+    let third = calls();
+    wait_until("another recording in its place is", || stored("plain") == Some(third));
+    assert_eq!(stored("endless"), Some(second));
+    agent.end();
+}
+
+#[test]
+fn a_recording_that_is_deleted_while_it_is_followed_is_told() {
+    let program = Endless::start();
+    let folder = program.here.path();
+    let service = Service::start(folder, &[]);
+    let mut agent = diytrace(folder);
+    agent.args(["agent", "--to", &service.url(), "--dir", "out", "--spool", "spool", "--every", "50ms"]);
+    let mut agent = Running(agent.stderr(Stdio::piped()).spawn().unwrap());
+    wait_until("some of it is sent", || service.get("/v1/series").json()["series"][0]["calls"].as_u64() > Some(0));
+    let profile = profiles_in(&folder.join("out")).pop().unwrap();
+    fs::remove_file(&profile).unwrap();
+    let name = profile.file_name().unwrap().to_str().unwrap();
+    let mut lines = BufReader::new(agent.0.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let line = lines.find(|line| line.contains("WARN")).unwrap();
+    assert!(line.contains(&format!("{name} was deleted while it was followed")), "{line}");
 }
 
 /// It had counted last before it was read last, so its last frame ended before it began, and the agent ended with it, and would again.

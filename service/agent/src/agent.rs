@@ -12,7 +12,7 @@ use crate::client::Client;
 use crate::heap::Heap;
 use crate::memory::Memory;
 use crate::names::KnownNames;
-use crate::tail::{Tail, Turned, recordings};
+use crate::tail::{Stands, Tail, Turned, recordings};
 use crate::{Access, Error};
 
 /// How often frames are sent while the service has not said how often it wants them.
@@ -177,6 +177,15 @@ impl Agent {
                 Err(error @ (Error::Spool { .. } | Error::TooLarge { .. } | Error::Denied { .. })) => {
                     told.trouble = Some(format!("{}: {error}", path.display()));
                 }
+                Err(Error::Replaced) => {
+                    tracing::warn!("{}: {}", path.display(), Error::Replaced);
+                    self.memory.forget(tail.session());
+                    self.tails.remove(&path);
+                    self.looked = None; // it is followed from the next round on
+                }
+                // It is told when recordings are looked for.
+                Err(Error::Load(_)) if !path.exists() => {}
+                Err(error @ Error::Load(_)) => tracing::warn!("{error}"),
                 Err(error) => tracing::warn!("{}: {error}", path.display()),
             }
         }
@@ -259,6 +268,21 @@ impl Agent {
             return false;
         }
         self.looked = Some(Instant::now());
+        let memory = &self.memory;
+        self.tails.retain(|path, tail| match tail.stands() {
+            Stands::AsItWas => true,
+            Stands::Written => false,
+            Stands::Gone => {
+                if !tail.is_done() {
+                    tracing::warn!(
+                        "{} was deleted while it was followed: what it had counted since it was sent last is lost",
+                        path.display()
+                    );
+                }
+                memory.forget(tail.session());
+                false
+            }
+        });
         for folder in &self.options.folders {
             let found = recordings(folder).unwrap_or_else(|error| {
                 tell(&mut self.denied, folder, &error);
@@ -282,14 +306,6 @@ impl Agent {
             }
         }
         self.denied.retain(|path| path.exists());
-        let memory = &self.memory;
-        self.tails.retain(|_, tail| {
-            let is_there = tail.is_there();
-            if !is_there {
-                memory.forget(tail.session());
-            }
-            is_there
-        });
         is_new
     }
 }

@@ -68,6 +68,9 @@ pub enum Error {
         /// What they say.
         said: String,
     },
+    /// Another recording lies where one was followed.
+    #[error("another recording lies here now; what the one before had counted since it was sent last is lost")]
+    Replaced,
     /// A label cannot be.
     #[error(transparent)]
     Store(#[from] diytrace_store::Error),

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use diytrace_profile::load::{self, Family};
 use diytrace_profile::new_file::NewFile;
@@ -19,16 +20,33 @@ pub struct Remembered {
     pub next: u64,
     /// The recording's file.
     pub profile: PathBuf,
-    /// Whether it has ended, and all of it was sent.
-    pub is_done: bool,
+    /// As which file it had ended, and all of it was sent.
+    pub done: Option<Version>,
     /// The snapshot of the reading, in the same folder; none if all since the beginning is to be sent.
     reading: Option<String>,
 }
 
 impl Remembered {
     /// Of a recording whose frames up to this one the service has.
-    pub fn new(service: &str, next: u64, profile: &Path, is_done: bool) -> Self {
-        Self { service: service.to_owned(), next, profile: profile.to_owned(), is_done, reading: None }
+    pub fn new(service: &str, next: u64, profile: &Path, done: Option<Version>) -> Self {
+        Self { service: service.to_owned(), next, profile: profile.to_owned(), done, reading: None }
+    }
+}
+
+/// A file at some time. Another one in its place, or one that was written to since (a copy of a recording that goes on elsewhere),
+/// has another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Version {
+    modified_unix_ns: u64,
+    bytes: u64,
+}
+
+impl Version {
+    /// Of a file that is there.
+    pub fn of(path: &Path) -> Option<Self> {
+        let file = fs::metadata(path).ok()?;
+        let modified = file.modified().ok()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Some(Self { modified_unix_ns: u64::try_from(modified.as_nanos()).unwrap_or(u64::MAX), bytes: file.len() })
     }
 }
 
@@ -141,7 +159,7 @@ mod tests {
         let spool = folder.path().join("spool");
         let memory = Memory::open(&spool, 1000).unwrap();
         for (session, profile) in [("a", &here), ("b", &gone)] {
-            memory.keep(session, &Remembered::new("s", 1, profile, false), Some(&[0; 100])).unwrap();
+            memory.keep(session, &Remembered::new("s", 1, profile, None), Some(&[0; 100])).unwrap();
         }
         assert_eq!(fs::read_dir(&spool).unwrap().count(), 4);
         let memory = Memory::open(&spool, 1000).unwrap();

@@ -11,7 +11,7 @@ use diytrace_store::{Frame, Labelled, Outgoing, Turn, frame, session};
 
 use crate::Error;
 use crate::client::{Answer, Client, OfOne, Sent};
-use crate::memory::{Memory, Remembered};
+use crate::memory::{Memory, Remembered, Version};
 use crate::names::KnownNames;
 
 /// Readings are remembered no more often: what was sent since is sent once more, as a part of one slice.
@@ -30,7 +30,8 @@ pub struct Tail {
     /// Whether frames of that number and later ones may be there: an agent before this one has sent them.
     may_be_there: bool,
     remembered: Option<Instant>,
-    is_done: bool,
+    /// As which file it had ended, and all of it was sent.
+    done: Option<Version>,
     /// What is known of the acknowledged reading, for frames of what has changed alone.
     followed: Option<(Watched, Followed)>,
     /// While such a frame is on its way: how to take back that it was acknowledged.
@@ -47,6 +48,16 @@ pub enum Turned {
     Whole,
 }
 
+/// What became of a recording's file.
+pub enum Stands {
+    /// It is there.
+    AsItWas,
+    /// It is not there any more.
+    Gone,
+    /// Its recording had ended, and something else is there.
+    Written,
+}
+
 impl Tail {
     /// Follows a recording from where an agent before this one has left it.
     ///
@@ -54,9 +65,9 @@ impl Tail {
     pub fn new(path: &Path, memory: &Memory, client: &Client, bytes: &mut Vec<u8>) -> Result<Self, Error> {
         let mut reader = Reader::new(path.to_owned());
         let session = session(&lent(&mut reader, bytes, Reader::read)?.family);
-        let (mut next, mut acknowledged, mut is_done) = (0, None, false);
+        let (mut next, mut acknowledged, mut done) = (0, None, None);
         if let Some((known, reading)) = memory.of(&session, client.service()) {
-            is_done = known.is_done;
+            done = known.done.filter(|done| Version::of(path) == Some(*done));
             if reading.is_some() {
                 (next, acknowledged) = (known.next, reading);
             }
@@ -73,7 +84,7 @@ impl Tail {
             next,
             may_be_there,
             remembered,
-            is_done,
+            done,
             followed,
             changes,
         })
@@ -81,7 +92,7 @@ impl Tail {
 
     /// Whether all of it was sent, and there will be no more.
     pub fn is_done(&self) -> bool {
-        self.is_done
+        self.done.is_some()
     }
 
     /// The recording.
@@ -89,9 +100,13 @@ impl Tail {
         &self.session
     }
 
-    /// Whether its file is still there.
-    pub fn is_there(&self) -> bool {
-        self.path.exists()
+    /// What became of its file.
+    pub fn stands(&self) -> Stands {
+        match (Version::of(&self.path), &self.done) {
+            (None, _) => Stands::Gone,
+            (Some(now), Some(done)) if now != *done => Stands::Written,
+            _ => Stands::AsItWas,
+        }
     }
 
     /// What has changed since the last time, as far as a look at that is enough.
@@ -173,10 +188,14 @@ impl Tail {
     ) -> Result<Option<Answer>, Error> {
         self.take_back();
         self.followed = None;
+        let version = Version::of(&self.path);
         let reading = self.reader.read()?;
+        if session(&reading.family) != self.session {
+            return Err(Error::Replaced);
+        }
         // A snapshot is a copy of what is, or was, sent as itself.
         if reading.family.snapshot.is_some() {
-            self.is_done = true;
+            self.done = version;
             return Ok(None);
         }
         let runs = reading.family.arenas.iter().any(|arena| arena.state == State::Running);
@@ -207,7 +226,8 @@ impl Tail {
             names.add(&self.path, &frame.merged);
         }
         names.send(client, is_last || has_ended)?;
-        (self.next, self.may_be_there, self.is_done) = (answer.next, false, has_ended);
+        (self.next, self.may_be_there) = (answer.next, false);
+        self.done = version.filter(|_| has_ended);
         let is_due = is_last || has_ended || self.remembered.is_none_or(|at| at.elapsed() >= REMEMBERED_EVERY);
         let remembered = if is_due { self.remember(&reading, memory, client) } else { Ok(()) };
         // The service has it, whether that can be remembered or not.
@@ -232,8 +252,8 @@ impl Tail {
     }
 
     fn remember(&mut self, reading: &Reading, memory: &Memory, client: &Client) -> Result<(), Error> {
-        let known = Remembered::new(client.service(), self.next, &self.path, self.is_done);
-        let snapshot = (!self.is_done).then(|| self.reader.snapshot(reading));
+        let known = Remembered::new(client.service(), self.next, &self.path, self.done);
+        let snapshot = (!self.is_done()).then(|| self.reader.snapshot(reading));
         memory.keep(&self.session, &known, snapshot.as_deref())?;
         self.remembered = Some(Instant::now());
         Ok(())
