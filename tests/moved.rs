@@ -142,6 +142,38 @@ fn what_moved_and_takes_longer_there_has_changed() {
     }
 }
 
+/// A function that was split took "100% less", and one that was renamed was "new": that both took longer than before was told by nothing.
+#[test]
+fn of_what_was_split_or_renamed_or_merged_the_sum_tells_whether_it_takes_longer() {
+    for &build in builds() {
+        eprintln!("── {build}"); // shown if the story ends badly
+        let here = tempfile::tempdir().unwrap();
+        let here = here.path();
+        make_up(here, "before", build, &[], &[], 1);
+        let cases: [(&str, &str, &[(&str, f64)], &[&str], i32); 4] = [
+            ("split", "-DSPLIT", &[("parse", 1_400.0), ("tokenise", 1_200.0)], &["parse", "tokenise"], 1),
+            ("renamed", "-DRENAMED", &[("verify", 780.0)], &["check", "verify"], 1),
+            ("faster", "-DRENAMED", &[("verify", 420.0)], &["check", "verify"], 0),
+            // It takes longer by itself, and what is in it now is gone.
+            ("merged", "-DMERGED", &[("parse", 2_150.0)], &["parse", "scan"], 0),
+        ];
+        for (seed, (set, option, own_ns, names, expected)) in (2..).zip(cases) {
+            make_up(here, set, build, &[option], own_ns, seed);
+            let (json, text, status) = compared(here, "before", set);
+            let query = &json["queries"][0];
+            let group = &query["together"][0];
+            let place = |place: &Value| query["functions"][place.as_u64().unwrap() as usize]["name"].as_str().unwrap();
+            let mut those: Vec<&str> = group["functions"].as_array().unwrap().iter().map(place).collect();
+            those.sort_unstable();
+            assert_eq!((&those[..], &group["verdict"], status), (names, &json!("changed"), expected), "{set}: {text}");
+            let longer = if expected == 1 { "longer" } else { "less" };
+            let first = text.lines().next().unwrap();
+            assert!(first.contains(" together take ") && first.contains(longer), "{set}: {text}");
+            assert!(text.contains("\nChanged together: "), "{set}: {text}");
+        }
+    }
+}
+
 #[test]
 fn what_changed_beside_a_refactoring_is_named_and_the_refactoring_is_not() {
     let here = tempfile::tempdir().unwrap();

@@ -56,6 +56,29 @@ fn what_is_not_timed_has_no_time() {
     });
 }
 
+/// They had counted among those that a mean is of, and halved what a call's hooks were said to cost.
+#[test]
+fn calls_that_are_only_counted_change_no_time() {
+    each_build("busy.c", |program| {
+        let [timed, counted] = WAYS.map(|timing| busy(program, 2_000, timing));
+        let alone = json(&timed);
+        let other = counted.out();
+        let output = timed.diytrace(&["report", "--format", "json", other.to_str().unwrap()]);
+        let both: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let [alone, both] = [&alone, &both].map(|report| &report["reports"][0]);
+        assert_eq!(both["overhead"], alone["overhead"]);
+        for function in alone["functions"].as_array().unwrap() {
+            let mut functions = both["functions"].as_array().unwrap().iter();
+            let same = functions.find(|same| same["name"] == function["name"]).unwrap();
+            assert_eq!(same["calls"].as_u64().unwrap(), 2 * function["calls"].as_u64().unwrap());
+            for time in ["total_ns", "self_ns", "mean_ns", "min_ns", "p50_ns", "max_ns"] {
+                let [alone, both] = [function, same].map(|function| function[time].as_f64().unwrap());
+                assert!((both - alone).abs() <= 0.001 * alone, "{time}: {both} with others, and alone {function}");
+            }
+        }
+    });
+}
+
 #[test]
 fn windows_tell_what_timing_costs_and_count_every_call() {
     each_build("busy.c", |program| {

@@ -128,8 +128,8 @@ pub fn clock(loaded: &Loaded) -> Clock {
 
 /// Whose calls a group has.
 pub fn subject(group: &Group) -> Subject {
-    let mean = |sum: Time| if group.calls == 0 { 0.0 } else { sum.ns() / group.calls as f64 };
     let overhead = group.overhead();
+    let mean = |sum: Time| if overhead.calls == 0 { 0.0 } else { sum.ns() / overhead.calls as f64 };
     let preempted = preempted(group);
     Subject {
         label: group.label.clone(),

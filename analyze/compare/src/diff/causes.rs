@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::Options;
 use super::comparison::{
-    Cause, CauseKind, CountVerdict, Counts, Edge, Function, Moved, On, Relation, Split, Test, Verdict, Why,
+    Cause, CauseKind, CountVerdict, Counts, Edge, Function, On, Relation, Split, Test, Verdict, Why,
 };
-use super::moved::Movement;
+use super::moved::{Groups, Movement};
 use super::neighbours::Neighbours;
 use super::tester::Tester;
 use crate::observed::code::CodeState;
@@ -24,7 +24,7 @@ pub fn explain(
     is_one_build: bool,
     errors: &[OfDifference],
     (tester, options): (&Tester, &Options),
-) -> Vec<Moved> {
+) -> Groups {
     for function in functions.iter_mut() {
         function.split = split(function, options);
     }
@@ -36,7 +36,7 @@ pub fn explain(
         function.verdict = verdict(function, is_one_build);
     }
     let moved = match is_one_build {
-        true => Vec::new(),
+        true => Groups::default(),
         false => explain_moved(functions, edges, errors, (tester, options)),
     };
     let neighbours = Neighbours::of(functions.len(), edges);
@@ -66,11 +66,12 @@ fn explain_moved(
     edges: &[Edge],
     errors: &[OfDifference],
     (tester, options): (&Tester, &Options),
-) -> Vec<Moved> {
+) -> Groups {
     let movement = Movement::of(functions, edges, errors, tester, options);
-    let moved = movement.groups();
+    let groups = movement.groups();
     let is_claim = |index: &&usize| movement.is_claim(**index);
-    let causes: Vec<(usize, Cause)> = moved
+    let causes: Vec<(usize, Cause)> = groups
+        .moved
         .iter()
         .flat_map(|moved| moved.functions.iter().filter(is_claim).map(|&index| (index, &moved.functions)))
         .map(|(index, group)| (index, movement.cause(index, group)))
@@ -79,7 +80,7 @@ fn explain_moved(
         functions[index].verdict = Verdict::Moved;
         functions[index].cause = Some(cause);
     }
-    moved
+    groups
 }
 
 /// What all there is to say of a function comes to; so far its verdict is that of its time.

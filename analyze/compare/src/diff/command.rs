@@ -73,7 +73,8 @@ impl Named for Comparison {
                 names.extend(&mut function.perhaps);
                 names.extend(function.cause.iter_mut().flat_map(|cause| &mut cause.by));
             }
-            names.extend(query.moved.iter_mut().filter_map(|moved| moved.parent.as_mut()));
+            let groups = query.moved.iter_mut().chain(&mut query.together);
+            names.extend(groups.filter_map(|moved| moved.parent.as_mut()));
             names.extend(query.edges.iter_mut().flat_map(|edge| [&mut edge.caller, &mut edge.callee]));
         }
         names
@@ -99,7 +100,8 @@ impl Comparison {
         is_met.into()
     }
 
-    /// Whether a function takes longer, by itself or because its callers changed, or all of them together do.
+    /// Whether a function takes longer, by itself or because its callers changed, or all of them together do; those between which cost
+    /// moved only as a sum.
     pub fn is_slower(&self) -> bool {
         self.queries.iter().any(|query| {
             let total = &query.total;
@@ -108,7 +110,10 @@ impl Comparison {
             let beside = total.self_ns.difference_ns() - query.explained.same_code_ns;
             (is_slower(total.verdict, total.self_ns.difference_ns())
                 && beside >= total.min_change * total.self_ns.left_median)
-                || query.functions.iter().any(|function| is_slower(function.verdict, function.self_ns.difference_ns()))
+                || query.together.iter().any(|group| is_slower(group.verdict, group.sum_ns.difference_ns()))
+                || query.functions.iter().enumerate().any(|(place, function)| {
+                    !query.is_together(place) && is_slower(function.verdict, function.self_ns.difference_ns())
+                })
         })
     }
 

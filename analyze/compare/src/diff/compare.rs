@@ -13,6 +13,7 @@ use super::comparison::{
 use super::decision::decide;
 use super::history::What;
 use super::loaded::Loaded;
+use super::moved::Groups;
 use super::overlay::Overlay;
 use super::pool::Pool;
 use super::sides::{Series, Sides, mean};
@@ -133,7 +134,8 @@ fn query_of(query: Option<&str>, loaded: &[Loaded; 2], pool: &Pool, options: &Op
     decide_on_counts(edges.iter_mut().map(|edge| (&mut edge.calls, options.min_change)), &tester, options);
 
     let errors: Vec<OfDifference> = sides.functions.iter().map(|(_, series)| series.difference_error()).collect();
-    let moved = causes::explain(&mut functions, &mut edges, is_one_build, &errors, (&tester, options));
+    let Groups { moved, together } =
+        causes::explain(&mut functions, &mut edges, is_one_build, &errors, (&tester, options));
     for (function, (_, series)) in functions.iter_mut().zip(&sides.functions) {
         function.is_candidate =
             candidates::is_candidate(function, series.pooled_own(), tests, tester.smallest_p, options);
@@ -153,6 +155,7 @@ fn query_of(query: Option<&str>, loaded: &[Loaded; 2], pool: &Pool, options: &Op
         total: total(query, &sides, is_one_build, &tester, options),
         explained: Explained::default(),
         moved,
+        together,
         functions,
         edges,
         metrics: metrics(query, loaded, options),
@@ -318,7 +321,7 @@ impl Query {
         for edge in &mut self.edges {
             edge.ends = (places[edge.ends.0], places[edge.ends.1]);
         }
-        for moved in &mut self.moved {
+        for moved in self.moved.iter_mut().chain(&mut self.together) {
             moved.functions.iter_mut().for_each(|place| *place = places[*place]);
             moved.functions.sort_unstable();
         }

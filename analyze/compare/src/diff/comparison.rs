@@ -86,6 +86,8 @@ pub struct Query {
     pub explained: Explained,
     /// Cost that only moved between functions.
     pub moved: Vec<Moved>,
+    /// Functions between which cost moved, and whose sum changed: only that sum is told to take longer or shorter.
+    pub together: Vec<Moved>,
     /// Functions, those that changed the most first.
     pub functions: Vec<Function>,
     /// Calls of one function by another, in the functions' order.
@@ -141,7 +143,7 @@ pub struct Explained {
     pub wall_ns: Option<f64>,
 }
 
-/// Cost that moved between functions: some rise, others fall, and the sum is what it was.
+/// Cost that moved between functions: some rise, others fall.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Moved {
     /// Which of them calls the others, or who calls them; `null` where that is nobody.
@@ -152,6 +154,9 @@ pub struct Moved {
     pub moved_ns: f64,
     /// The sum of their own times, and of the parent's where its code changed.
     pub sum_ns: Test,
+    /// What that says: `not-significant` where it is what it was, `unresolved` where it is another beyond chance, and less than what is
+    /// not known of it; of those together `changed`, or `unconfirmed` by fresh runs.
+    pub verdict: Verdict,
 }
 
 /// A function on both sides.

@@ -1,5 +1,7 @@
 //! Confirmation: what looks changed must be so again in runs that nobody has looked at yet.
 
+use std::collections::BTreeSet;
+
 use super::compare::compare;
 use super::comparison::{Comparison, Confirmation, Function, Query, Repeat, Test, Verdict};
 use super::{Error, Options};
@@ -39,6 +41,7 @@ pub fn confirm(comparison: &mut Comparison, left: &Runs, right: &Runs) -> Result
             let name = query.query.as_deref().unwrap_or("these runs");
             comparison.errors.push(format!("{name}: there are no fresh runs, so nothing of it is confirmed"));
             query.functions.iter_mut().for_each(|function| reject(function, None));
+            query.together.iter_mut().for_each(|group| group.verdict = Verdict::Unconfirmed);
             continue;
         };
         if again.smallest_p > options.level {
@@ -65,10 +68,27 @@ pub fn confirm(comparison: &mut Comparison, left: &Runs, right: &Runs) -> Result
                 metric.verdict = Verdict::Unconfirmed;
             }
         }
+        for group in 0..query.together.len() {
+            if !is_together_again(query, again, group, &options) {
+                query.together[group].verdict = Verdict::Unconfirmed;
+            }
+        }
         query.explain();
     }
     comparison.errors.extend(fresh.errors);
     Ok(())
+}
+
+/// Whether the sum of functions changed again.
+fn is_together_again(query: &Query, again: &Query, group: usize, options: &Options) -> bool {
+    let group = &query.together[group];
+    let names = |query: &Query, functions: &[usize]| -> BTreeSet<(String, String)> {
+        let of = |place: &usize| (query.functions[*place].name.clone(), query.functions[*place].module.clone());
+        functions.iter().map(of).collect()
+    };
+    let of_these = names(query, &group.functions);
+    let mut others = again.together.iter().filter(|other| names(again, &other.functions) == of_these);
+    others.any(|other| repeats(&group.sum_ns, &other.sum_ns, options))
 }
 
 fn judge(function: &mut Function, again: &Function, options: &Options) {

@@ -4,7 +4,8 @@
 //! Functions belong together if a call between them is there on one side only or is made more or less often, or if one
 //! takes the other's place below a parent. Their own times are added up run by run, with the parent's if its code changed:
 //! of the parent's inclusive time, what has nothing to do with it is left out, as it adds nothing but noise. If that sum is
-//! unchanged, within chance and what the correction may be off by, the cost has moved.
+//! unchanged, within chance and what the correction may be off by, the cost has moved. If it is another, and calls link them or one
+//! took the other's place, that is what changed: a function that was split in two has not become faster by what its parts take.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,29 +59,48 @@ impl<'a> Movement<'a> {
         all
     }
 
-    /// All groups of functions between which cost moved. None has a function of another.
-    pub fn groups(&self) -> Vec<Moved> {
-        let mut found: Vec<Moved> = Vec::new();
+    /// All groups of functions between which cost moved, and those of them whose sum changed. None has a function of another.
+    pub fn groups(&self) -> Groups {
+        let mut found = Groups::default();
         let mut taken = BTreeSet::new();
-        let mut try_group = |group: &BTreeSet<usize>, taken: &mut BTreeSet<usize>| {
-            if group.is_disjoint(taken)
-                && let Some(moved) = self.moved(group)
-            {
-                taken.extend(group);
-                found.push(moved);
-            }
-        };
         // From what is surest to what is said the least: one took the other's place; calls tell; only the parent does.
-        for pair in self.renamed() {
-            try_group(&pair, &mut taken);
+        let renamed = self.renamed();
+        let linked = |taken: &BTreeSet<usize>| self.linked(taken);
+        let tests = renamed.len() + linked(&BTreeSet::new()).len();
+        for pair in renamed {
+            self.try_group(&pair, Some(tests), &mut taken, &mut found);
         }
-        for group in self.linked(&taken) {
-            try_group(&group, &mut taken);
+        for group in linked(&taken) {
+            self.try_group(&group, Some(tests), &mut taken, &mut found);
         }
         for group in self.under_one_parent(&taken) {
-            try_group(&group, &mut taken);
+            self.try_group(&group, None, &mut taken, &mut found);
         }
         found
+    }
+
+    /// `tests`: of how many the sum is tested, if it is what counts once it has changed.
+    fn try_group(
+        &self,
+        group: &BTreeSet<usize>,
+        tests: Option<usize>,
+        taken: &mut BTreeSet<usize>,
+        found: &mut Groups,
+    ) {
+        let Some(moved) = Some(group).filter(|group| group.is_disjoint(taken)).and_then(|group| self.between(group))
+        else {
+            return;
+        };
+        let of = match moved.verdict {
+            Verdict::Changed if tests.is_some_and(|tests| self.is_unlikely(&moved.sum_ns, tests)) => {
+                &mut found.together
+            }
+            Verdict::Changed => return,
+            _ if self.is_moved(&moved) => &mut found.moved,
+            _ => return,
+        };
+        of.push(moved);
+        taken.extend(group);
     }
 
     /// What a function of a group is told to be caused by: where its cost went to, or came from.
@@ -130,7 +150,7 @@ impl<'a> Movement<'a> {
 
     /// Functions that calls link which are on one side only, or are made more or less often.
     fn linked(&self, taken: &BTreeSet<usize>) -> Vec<BTreeSet<usize>> {
-        let mut groups = Groups::of(self.functions.len());
+        let mut groups = Sets::of(self.functions.len());
         for edge in self.edges.iter().filter(|edge| edge.on != On::Both || edge.is_per_call_changed) {
             let (caller, callee) = edge.ends;
             if [caller, callee].iter().all(|end| self.has_part(*end) && !taken.contains(end)) {
@@ -165,8 +185,8 @@ impl<'a> Movement<'a> {
         all
     }
 
-    /// Whether some of them rise, others fall, and the sum is what it was.
-    fn moved(&self, group: &BTreeSet<usize>) -> Option<Moved> {
+    /// What moved between them, if some of them rise and others fall.
+    fn between(&self, group: &BTreeSet<usize>) -> Option<Moved> {
         let is_claimed = |sign: f64| group.iter().any(|&index| self.is_claim(index) && self.ns(index) * sign > 0.0);
         // Calls that are made elsewhere for another input have moved nothing: some code must be another.
         let is_of_code =
@@ -177,14 +197,18 @@ impl<'a> Movement<'a> {
         let part = |sign: f64| group.iter().map(|&index| (self.ns(index) * sign).max(0.0)).sum::<f64>();
         let moved_ns = part(1.0).min(part(-1.0));
         let sum_ns = self.sum(group);
-        let left_over = sum_ns.difference_ns().abs();
-        let is_told = moved_ns > 0.0 && left_over <= LEFT_OVER * moved_ns && uncertain_ns(&sum_ns) <= moved_ns;
-        (is_told && !self.is_changed(&sum_ns)).then(|| Moved {
+        (moved_ns > 0.0).then(|| Moved {
             parent: self.parent(group).map(|parent| self.functions[parent].name.clone()),
             functions: group.iter().copied().collect(),
             moved_ns,
+            verdict: self.verdict(&sum_ns),
             sum_ns,
         })
+    }
+
+    /// Whether what is left over is little.
+    fn is_moved(&self, Moved { moved_ns, sum_ns, .. }: &Moved) -> bool {
+        sum_ns.difference_ns().abs() <= LEFT_OVER * moved_ns && uncertain_ns(sum_ns) <= *moved_ns
     }
 
     /// Of all of them together, run by run.
@@ -202,9 +226,18 @@ impl<'a> Movement<'a> {
         self.tester.test(&values, errors)
     }
 
-    fn is_changed(&self, sum: &Test) -> bool {
+    fn verdict(&self, sum: &Test) -> Verdict {
         let least = self.options.min_change.max(OF_CALLS);
-        sum.reaches_threshold() && sum.is_at_least(least) && sum.is_resolved() && sum.p <= self.options.level
+        match sum.reaches_threshold() && sum.is_at_least(least) {
+            false => Verdict::NotSignificant,
+            true if sum.is_resolved() && sum.p <= self.options.level => Verdict::Changed,
+            true => Verdict::Unresolved,
+        }
+    }
+
+    /// Whether chance does not make it, in any of so many sums.
+    fn is_unlikely(&self, sum: &Test, tests: usize) -> bool {
+        sum.p * tests as f64 <= self.options.level
     }
 
     /// The function that all those are, or are below of by calls of each other: one of them, or the least that calls them.
@@ -233,10 +266,19 @@ fn uncertain_ns(test: &Test) -> f64 {
     test.plus_minus.map_or(test.error_ns, |part| part * test.left_median)
 }
 
-/// Numbers in groups.
-struct Groups(Vec<usize>);
+/// Groups of functions between which cost moved.
+#[derive(Default)]
+pub struct Groups {
+    /// Whose sum is what it was, as far as anybody can tell.
+    pub moved: Vec<Moved>,
+    /// Whose sum changed.
+    pub together: Vec<Moved>,
+}
 
-impl Groups {
+/// Numbers in sets.
+struct Sets(Vec<usize>);
+
+impl Sets {
     fn of(count: usize) -> Self {
         Self((0..count).collect())
     }
@@ -268,8 +310,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_that_are_joined_are_one_group() {
-        let mut groups = Groups::of(6);
+    fn numbers_that_are_joined_are_one_set() {
+        let mut groups = Sets::of(6);
         groups.join(4, 1);
         groups.join(5, 4);
         groups.join(2, 3);

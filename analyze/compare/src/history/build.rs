@@ -43,7 +43,7 @@ pub fn history(opened: &Opened, parts: &[Part], options: &Options) -> Result<Doc
     }
     warnings.extend(Coarse::told(&options.coarse));
     let numbers = numbers(&parts, options.slice_ns.is_some());
-    let keys = keys(&identities);
+    let keys = keys(&identities, &said);
     let calls: BTreeSet<(usize, usize)> = said.iter().flat_map(|said| said.calls.iter().copied()).collect();
     let functions = functions(&keys, said);
     let named: Vec<(&Key, &Values)> = functions.iter().collect();
@@ -122,9 +122,9 @@ fn rise(course: &Course) -> f64 {
 }
 
 /// What all builds call functions.
-fn keys(identities: &[Identity]) -> Vec<Key> {
-    let all: Vec<&Identity> = identities.iter().collect();
-    let matching = Matching::of(&all, &all);
+fn keys(identities: &[Identity], parts: &[Said]) -> Vec<Key> {
+    let called = |part: &Said| part.all.iter().map(|number| &identities[*number]).collect();
+    let matching = Matching::of_parts(&parts.iter().map(called).collect::<Vec<Vec<&Identity>>>());
     identities.iter().map(|identity| matching.key(identity)).collect()
 }
 

@@ -28,6 +28,8 @@ pub struct Apart {
 pub struct Part {
     /// The functions that have counted something, of those that are asked for.
     pub functions: BTreeMap<usize, Measured>,
+    /// All that have counted something.
+    pub all: Vec<usize>,
     /// Which calls which, of those.
     pub calls: BTreeSet<(usize, usize)>,
     /// Whether calls were timed.
@@ -50,9 +52,12 @@ impl Apart {
             observed.add(&opened.merged, group, &known.ids);
             let functions = observed.functions.into_iter().map(|(_, measured)| measured).enumerate();
             let is_there = |measured: &Measured| measured.calls > 0 || measured.total > 0.0;
-            let functions = functions.filter(|(number, measured)| is_wanted(number) && is_there(measured));
+            let functions: Vec<(usize, Measured)> = functions.filter(|(_, measured)| is_there(measured)).collect();
+            let all = functions.iter().map(|(number, _)| *number).collect();
+            let functions = functions.into_iter().filter(|(number, _)| is_wanted(number));
             let calls = observed.edges.into_keys().filter(|(caller, callee)| is_wanted(caller) && is_wanted(callee));
-            let part = Part { functions: functions.collect(), calls: calls.collect(), is_timed: observed.is_timed };
+            let part =
+                Part { functions: functions.collect(), all, calls: calls.collect(), is_timed: observed.is_timed };
             (group.label.clone().unwrap_or_default(), part)
         };
         apart.parts = opened.merged.groups.par_iter().map(part).collect();

@@ -36,7 +36,7 @@ pub struct Key {
 /// Tells which functions are the same.
 #[derive(Clone, Debug, Default)]
 pub struct Matching {
-    /// What a module of the right side is called on the left, where names differ.
+    /// What a module is called on the left, or in the first part, where names differ.
     programs: BTreeMap<String, String>,
     /// Names in a module that several source files have.
     are_several: BTreeSet<(String, String)>,
@@ -49,12 +49,45 @@ impl Matching {
             all.iter().filter(|one| one.home.is_program).map(|one| one.home.file.clone()).collect()
         };
         let (before, after) = (programs(left), programs(right));
-        let mut matching = Self::default();
+        let mut names = BTreeMap::new();
         // Two builds of a program are often called differently. If one is left over on each side, it is that.
         let (mut old, mut new) = (before.difference(&after), after.difference(&before));
         if let (Some(old), None, Some(new), None) = (old.next(), old.next(), new.next(), new.next()) {
-            matching.programs.insert(new.clone(), old.clone());
+            names.insert(new.clone(), old.clone());
         }
+        Self::with(names, left, right)
+    }
+
+    /// For what the parts of a history have called. Where each ran one program, and those have most functions in common, it is one.
+    pub fn of_parts(parts: &[Vec<&Identity>]) -> Self {
+        let program = |part: &Vec<&Identity>| -> Option<String> {
+            let mut names = part.iter().filter(|one| one.home.is_program).map(|one| &one.home.file);
+            let first = names.next()?.clone();
+            names.all(|name| *name == first).then_some(first)
+        };
+        let functions = |part: &Vec<&Identity>| -> BTreeSet<String> {
+            part.iter().filter(|one| one.home.is_program).map(|one| one.name.clone()).collect()
+        };
+        let programs: Option<Vec<String>> = parts.iter().map(program).collect();
+        let mut names = BTreeMap::new();
+        let mut all = programs.unwrap_or_default().into_iter().zip(parts);
+        if let Some((first, part)) = all.next() {
+            let mut known = functions(part);
+            for (name, part) in all.filter(|(name, _)| *name != first) {
+                let these = functions(part);
+                let common = these.intersection(&known).count();
+                if 2 * common >= these.len().min(known.len()) {
+                    names.insert(name, first.clone());
+                    known.extend(these);
+                }
+            }
+        }
+        let all: Vec<&Identity> = parts.iter().flatten().copied().collect();
+        Self::with(names, &all, &all)
+    }
+
+    fn with(programs: BTreeMap<String, String>, left: &[&Identity], right: &[&Identity]) -> Self {
+        let mut matching = Self { programs, ..Self::default() };
         // Source files tell functions of one name apart, if every one of them has one, and one side at least has several.
         let [before, after] = [left, right].map(|all| matching.files(all));
         for (name, files) in before.iter().chain(&after) {
@@ -111,6 +144,23 @@ mod tests {
         let library = |module| identity("f", module, false, None);
         assert!(are_one(&[library("libf.so")], &[library("libf.so")]));
         assert!(!are_one(&[library("libf.so")], &[library("libg.so")]));
+    }
+
+    #[test]
+    fn parts_of_a_history_may_have_builds_that_are_called_differently() {
+        let functions = |module, names: &[&str]| -> Vec<Identity> {
+            names.iter().map(|name| identity(name, module, true, None)).collect()
+        };
+        let is_one = |parts: &[Vec<Identity>]| {
+            let matching = Matching::of_parts(&parts.iter().map(|part| part.iter().collect()).collect::<Vec<_>>());
+            matching.key(&parts[0][0]) == matching.key(&parts[parts.len() - 1][0])
+        };
+        let [old, new] = ["old", "new"].map(|module| functions(module, &["main", "f", "g"]));
+        assert!(is_one(&[old.clone(), new.clone()]));
+        assert!(is_one(&[old.clone(), functions("newer", &["main", "f", "h"]), new.clone()]));
+        assert!(!is_one(&[old.clone(), functions("other", &["main", "serve", "answer"])]), "it is another program");
+        let both = [new, functions("client", &["main"])].concat();
+        assert!(!is_one(&[old, both]), "which of the two?");
     }
 
     #[test]

@@ -79,55 +79,25 @@ pub fn fit_own(recursion: Range<usize>, floors: &Floors, times: &mut TimesList) 
 
 /// Fits what was measured inside folded recursions into the time that there is. Calls between a head and the recursive call lie inside
 /// each other, level by level, and add up to more than any time: they have no room of their own. All others below the head lie beside each
-/// other, whatever level they are called on, and fit into its time together.
+/// other, whatever level they are called on, and take what they and those below do by themselves, which was fitted to the head's time.
 pub fn fit_inside(tree: &Tree, folds: &Folds, recursion: Range<usize>, times: &mut TimesList) {
     let head = recursion.start;
-    let below = |id: usize, children: &mut Vec<usize>| {
-        children.clear();
-        children.extend(tree.children(id as PathId).map(|child| child as usize));
-    };
-    let mut children: Vec<usize> = Vec::new();
-    // Every path comes after the one above it, whose time is final by then.
-    for id in recursion.clone() {
-        below(id, &mut children);
-        shrink(times, &children, times.inclusive(id), |_| Time::ZERO);
-    }
-    for id in recursion.filter(|&id| id == head || !folds.is_on_cycle[id]) {
-        below(id, &mut children);
-        beside_each_other(tree, folds, &mut children);
-        let above = times.get(id);
-        let outermost: Time = children.iter().map(|&child| times.inclusive(child)).sum();
-        let room = if folds.is_head[id] { above.inclusive + above.inside - outermost } else { above.inside };
-        shrink_inside(times, &children, room.at_least_zero());
-    }
-}
-
-/// Of paths below one, and of those below such as lie inside each other, those that do not.
-fn beside_each_other(tree: &Tree, folds: &Folds, paths: &mut Vec<usize>) {
-    let mut at = 0;
-    while let Some(&path) = paths.get(at) {
-        if folds.is_on_cycle[path] {
-            paths.swap_remove(at);
-            paths.extend(tree.children(path as PathId).map(|child| child as usize));
-        } else {
-            at += 1;
+    let mut own: Vec<Time> = recursion.clone().map(|id| times.get(id).own).collect();
+    for id in recursion.clone().skip(1).rev() {
+        if let Some(above) = tree.paths.parent(id as PathId) {
+            let below = own[id - head];
+            own[above as usize - head] += below;
         }
     }
-}
-
-/// Makes times inside a recursion fit into a room, each by its share; what is cut off is uncertain.
-fn shrink_inside(times: &mut TimesList, ids: &[usize], room: Time) {
-    let sum: Time = ids.iter().map(|&id| times.get(id).inside).sum();
-    if sum <= room {
-        return;
-    }
-    let mut left = room;
-    for &id in ids {
-        let mut time = times.get(id);
-        let fitting = time.inside.share(room, sum).min(left);
-        time.cut_inside(time.inside - fitting);
-        times.set(id, &time);
-        left = left - fitting;
+    let mut children: Vec<usize> = Vec::new();
+    // Every path comes after the one above it, whose time is final by then.
+    for id in recursion {
+        children.clear();
+        children.extend(tree.children(id as PathId).map(|child| child as usize));
+        shrink(times, &children, times.inclusive(id), |_| Time::ZERO);
+        for child in children.iter().copied().filter(|&child| !folds.is_on_cycle[child]) {
+            times.change(child, |times| times.set_sum(own[child - head]));
+        }
     }
 }
 

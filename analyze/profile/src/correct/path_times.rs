@@ -44,21 +44,22 @@ fn is_long(times: &[i64; TIMES]) -> bool {
 impl PathTimes {
     /// Cuts off what it cannot have taken; what that is, is uncertain. Where all calls have ended, it is theirs.
     pub fn cut(&mut self, time: Time) {
-        self.cut_closed(time);
-        self.inclusive = self.inclusive - time;
-    }
-
-    /// The same of what was inside a folded recursion.
-    pub fn cut_inside(&mut self, time: Time) {
-        self.cut_closed(time);
-        self.inside = self.inside - time;
-    }
-
-    fn cut_closed(&mut self, time: Time) {
         if self.closed == self.inclusive + self.inside {
             self.closed = self.closed - time;
         }
         self.error += time;
+        self.inclusive = self.inclusive - time;
+    }
+
+    /// Gives it what all its calls take, of which those that are not inside a folded recursion keep what they had, if it is not more.
+    pub fn set_sum(&mut self, sum: Time) {
+        let before = self.inclusive + self.inside;
+        if self.closed == before {
+            self.closed = sum;
+        }
+        self.error += (sum - before).max(before - sum);
+        self.inclusive = self.inclusive.min(sum);
+        self.inside = sum - self.inclusive;
     }
 
     fn times(&self) -> [Time; TIMES] {

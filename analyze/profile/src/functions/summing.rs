@@ -31,6 +31,8 @@ pub struct OpenFunction {
     pub counts_nested: bool,
     /// Inclusive time of calls inside folded recursions that may lie in other calls of it: its total does not have it.
     pub left_out: Time,
+    /// What its outermost paths, and those below them, do by themselves, corrected and as measured: no less is its total.
+    pub least_total: [Time; 2],
 }
 
 pub struct OpenEdge {
@@ -57,6 +59,7 @@ impl Summing {
                     is_open_in_recursion: false,
                     counts_nested: false,
                     left_out: Time::ZERO,
+                    least_total: [Time::ZERO; 2],
                 });
                 sums.functions.len() as u32 - 1
             });
@@ -88,6 +91,7 @@ impl Summing {
         function.open -= 1;
         if left.call.is_outermost {
             function.sums.off.add_any(left.off);
+            add_both(&mut function.least_total, left.own);
         }
         if let Some(edge) = left.edge {
             let edge = &mut self.edges[edge as usize];
@@ -98,10 +102,18 @@ impl Summing {
         }
         if let Some(caller) = caller {
             caller.off.add_any(left.off);
+            add_both(&mut caller.own, left.own);
         }
     }
 
     pub fn finish(mut self) -> BTreeMap<FunctionId, Function> {
+        // Where a folded recursion hides which calls are outermost, and how long those took.
+        for OpenFunction { sums, left_out, least_total: [corrected, raw], .. } in &mut self.functions {
+            let more = (*corrected - sums.corrected.total).at_least_zero();
+            sums.corrected.total += more;
+            *left_out = (*left_out - more).at_least_zero();
+            sums.raw.total = sums.raw.total.max(*raw);
+        }
         for OpenEdge { caller, callee, sums, .. } in self.edges {
             let callee = self.functions[callee as usize].id;
             self.functions[caller as usize].sums.callees.push((callee, sums));
@@ -132,6 +144,10 @@ impl OpenFunction {
     }
 }
 
+fn add_both(sums: &mut [Time; 2], times: [Time; 2]) {
+    sums.iter_mut().zip(times).for_each(|(sum, time)| *sum += time);
+}
+
 /// A path above the one that is looked at.
 pub struct Frame {
     pub call: Call,
@@ -140,6 +156,8 @@ pub struct Frame {
     pub end: PathId,
     /// Time off the processor, with that of the paths below it as far as they were met.
     pub off: OffCpu,
+    /// The same of own time, corrected and as measured.
+    pub own: [Time; 2],
 }
 
 /// The calls of a path, of the function that has this index.

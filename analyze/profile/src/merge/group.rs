@@ -82,9 +82,13 @@ impl Group {
         self.parts.iter().map(|part| (&part.key, &part.paths))
     }
 
-    /// What the hooks of all calls cost.
+    /// What the hooks of all timed calls cost; of all calls where none are.
     pub fn overhead(&self) -> Overhead {
-        self.parts.iter().map(Part::overhead).fold(Overhead::default(), |sum, part| Overhead {
+        let is_timed = |part: &&Part| part.key.timing == Timing::All;
+        let are_some = self.parts.iter().any(|part| is_timed(&part));
+        let parts = self.parts.iter().filter(|part| !are_some || is_timed(part));
+        parts.map(Part::overhead).fold(Overhead::default(), |sum, part| Overhead {
+            calls: sum.calls.saturating_add(part.calls),
             inner: sum.inner + part.inner,
             outer: sum.outer + part.outer,
             error: sum.error + part.error,

@@ -137,6 +137,7 @@ impl<'a> Measures<'a> {
         let slots = SlotTimes::both(node, latest.ticks, at(&below.off, index));
         let own = &below.own[index];
         let closed_calls = slots[0].closed.saturating_add(slots[1].closed);
+        let unbinned = unbinned(node, closed_calls);
         let counts = Counts {
             calls: node.calls(),
             open: node.calls().saturating_sub(closed_calls),
@@ -145,8 +146,8 @@ impl<'a> Measures<'a> {
             so_far: slots.iter().map(|slot| time(slot.ticks - slot.closed_ticks)).sum(),
             bound: slots.iter().any(|slot| slot.is_open).then_some(latest.bound),
             unwound: node.unwound,
-            unbinned: unbinned(node, closed_calls),
-            without_times: 0,
+            unbinned,
+            without_times: if node.timed == Timed::None { unbinned } else { 0 },
             is_between: false,
             own: time(own.ticks),
             inclusive: slots.map(|slot| time(slot.ticks)),

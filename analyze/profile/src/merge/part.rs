@@ -56,6 +56,8 @@ pub struct Part {
 /// What hook pairs cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overhead {
+    /// Of so many calls.
+    pub calls: u64,
     /// Inside the interval that a pair measures.
     pub inner: Time,
     /// For the caller beside that.
@@ -103,7 +105,7 @@ impl Part {
     pub fn overhead(&self) -> Overhead {
         let cost = |ns: f64| Time::from_ns(ns).times(self.calls);
         let Costs { inner, outer, error, windows, .. } = self.costs;
-        Overhead { inner: cost(inner), outer: cost(outer), error: cost(error), windows }
+        Overhead { calls: self.calls, inner: cost(inner), outer: cost(outer), error: cost(error), windows }
     }
 
     /// What calls in a function's histogram cost beyond what the recorder has taken off them.

@@ -1,6 +1,6 @@
 //! The first sentence: what changed, by how much, and why.
 
-use super::words::{because, exactly, percent, signed_time};
+use super::words::{because, exactly, percent, plus_minus, signed_time};
 use crate::diff::{Function, On, Query, Verdict};
 use diytrace_profile::human;
 
@@ -16,6 +16,16 @@ pub fn headline(query: &Query, name: impl Fn(&Function) -> String) -> String {
         let because = because(query, function);
         format!("{} {}: {because}{}.", name(function), takes(function), more(verdict, what))
     };
+    let mut together = query.together.iter().filter(|group| group.verdict == Verdict::Changed);
+    if let Some(group) = together.next() {
+        let changed = (0..query.functions.len()).filter(|&place| query.functions[place].verdict == Verdict::Changed);
+        let more = match changed.filter(|&place| !query.is_together(place)).count() + together.count() {
+            0 => String::new(),
+            more => format!("; and {} more changed", human::count(more as u64)),
+        };
+        let names = names_of(query, &group.functions);
+        return format!("{names} together take {}: cost moved between them{more}.", longer(&group.sum_ns));
+    }
     if let Some(function) = of(Verdict::Changed).next() {
         return sentence(function, Verdict::Changed, "changed");
     }
@@ -42,11 +52,17 @@ pub fn headline(query: &Query, name: impl Fn(&Function) -> String) -> String {
         if let Some(most) = most {
             let sum = percent(moved.sum_ns.difference);
             let because = because(query, most);
-            return format!("{none}; of {}, {because}: together {sum}.", name(most));
+            let doubt = match moved.verdict {
+                Verdict::Unresolved => {
+                    format!(" {}, which is no chance, but may be the correction", plus_minus(&moved.sum_ns))
+                }
+                _ => String::new(),
+            };
+            return format!("{none}; of {}, {because}: together {sum}{doubt}.", name(most));
         }
     }
     match query.total.verdict {
-        Verdict::Changed => format!("{none}, and yet all together {}.", longer(&query.total.self_ns)),
+        Verdict::Changed => format!("{none}, and yet all together takes {}.", longer(&query.total.self_ns)),
         _ => format!("{none}."),
     }
 }
@@ -61,8 +77,18 @@ pub fn name_in(query: &Query, function: &Function) -> String {
     }
 }
 
+/// The first few of some functions' names.
+pub fn names_of(query: &Query, functions: &[usize]) -> String {
+    const MOST: usize = 5;
+    let names: Vec<&str> = functions.iter().take(MOST).map(|&place| query.functions[place].name.as_str()).collect();
+    match functions.len().saturating_sub(MOST) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
+}
+
 fn takes(function: &Function) -> String {
-    longer(&function.self_ns)
+    format!("takes {}", longer(&function.self_ns))
 }
 
 fn longer(test: &crate::diff::Test) -> String {
@@ -71,8 +97,8 @@ fn longer(test: &crate::diff::Test) -> String {
     match test.difference {
         Some(part) => {
             let size = percent(Some(part));
-            format!("takes {} {what} ({} a run)", size.trim_start_matches(['+', '−']), signed_time(ns))
+            format!("{} {what} ({} a run)", size.trim_start_matches(['+', '−']), signed_time(ns))
         }
-        None => format!("takes {} a run, from nothing that could be told", human::time(ns)),
+        None => format!("{} a run, from nothing that could be told", human::time(ns)),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::headline::{headline, name_in};
+use super::headline::{headline, name_in, names_of};
 use super::words::{
     because, callers, counted, exactly, metric, metric_name, percent, plus_minus, signed, signed_time, why,
 };
@@ -52,6 +52,23 @@ impl Summary<'_> {
         lines.extend(query.metrics.iter().filter(|metric| metric.verdict == Verdict::Changed).map(metric_line));
         lines.extend(self.explained());
 
+        for (title, verdict) in [
+            (
+                "Changed together: cost moved between them, and only their sum tells whether they take longer",
+                Verdict::Changed,
+            ),
+            (
+                "Unconfirmed together: fresh runs do not show their sum to have changed, or not in this size",
+                Verdict::Unconfirmed,
+            ),
+        ] {
+            let groups = query.together.iter().filter(|group| group.verdict == verdict);
+            let groups: Vec<String> = groups.map(|group| moved_line(query, group)).collect();
+            if !groups.is_empty() {
+                lines.extend([String::new(), title.to_owned()]);
+                lines.extend(groups);
+            }
+        }
         self.section(&mut lines, "Changed", Verdict::Changed, |rows| self.times(rows, changed));
         self.section(&mut lines, "Called more or less often", Verdict::Calls, |rows| self.counts(rows));
         let following = "Changed with their callers";
@@ -63,7 +80,7 @@ impl Summary<'_> {
         });
         self.section(
             &mut lines,
-            "Moved: others take as much less or more, and the sum is what it was",
+            "Moved: others take as much less or more; no change of the sum is certain",
             Verdict::Moved,
             |rows| {
                 let groups = query.moved.iter().map(|moved| moved_line(query, moved));
@@ -391,12 +408,12 @@ fn changed(function: &Function) -> String {
 
 /// What moved between functions, and what their sum is.
 fn moved_line(query: &Query, moved: &Moved) -> String {
-    let Moved { parent, functions, moved_ns, sum_ns } = moved;
-    let names: Vec<&str> = functions.iter().map(|&place| query.functions[place].name.as_str()).collect();
+    let Moved { parent, functions, moved_ns, sum_ns, verdict } = moved;
+    let doubt = if *verdict == Verdict::Unresolved { ": no chance, but it may be the correction" } else { "" };
     let under = parent.as_ref().map(|parent| format!(" under {parent}")).unwrap_or_default();
     format!(
-        "  {}{under}: {} moved; the sum {} → {}, {} {}",
-        names.join(", "),
+        "  {}{under}: {} moved; the sum {} → {}, {} {}{doubt}",
+        names_of(query, functions),
         time(*moved_ns),
         human::resolved(sum_ns.left_median, sum_ns.left_error_ns),
         human::resolved(sum_ns.right_median, sum_ns.right_error_ns),

@@ -6,11 +6,17 @@ let number = 0;
 let query = comparison.queries[0];
 
 function headline() {
-  const changed = ofVerdict("changed");
+  const together = query.together.filter((group) => group.verdict === "changed");
+  const changed = ofVerdict("changed").filter((fn) => !together.some((group) => group.functions.includes(query.functions.indexOf(fn))));
   const worse = changed.filter((fn) => fn.self_ns.right_median > fn.self_ns.left_median);
   const better = changed.length - worse.length;
   const said = [];
-  const first = changed[0] && [`${changed[0].name}: `, because(changed[0]), ". "];
+  const first = !together.length && changed[0] && [`${changed[0].name}: `, because(changed[0]), ". "];
+  for (const { functions, sum_ns } of together) {
+    const isWorse = sum_ns.right_median > sum_ns.left_median;
+    said.push(element("b", { class: isWorse ? "worse" : "better" },
+      `${functions.map((place) => query.functions[place].name).join(", ")} together take ${isWorse ? "longer" : "less"}`));
+  }
   if (worse.length) said.push(element("b", { class: "worse" }, counted(worse.length, "function takes longer", "functions take longer")));
   if (better) said.push(element("b", { class: "better" }, counted(better, "function takes less", "functions take less")));
   const calls = ofVerdict("calls").length + ofVerdict("follows").length;
@@ -26,7 +32,7 @@ function headline() {
   const together = total.left_median > 0
     ? `. All together: ${time(total.left_median)} → ${time(total.right_median)}, ${signed(total.difference)} ${plusMinus(total)}` +
       `${query.total.verdict === "changed" ? "" : ` (${query.total.verdict.replace("-", " ")})`}.` : ".";
-  return [...first ?? [], ...said.flatMap((part, index) => (index ? [", ", part] : [part])), together, explained()];
+  return [...first || [], ...said.flatMap((part, index) => (index ? [", ", part] : [part])), together, explained()];
 }
 
 /** How much of the whole is explained by what is named. */

@@ -45,13 +45,18 @@ function signedTime(ns) {
 }
 
 /** What moved between functions, and what their sum is. */
-function movedGroup({ parent, functions, moved_ns, sum_ns }) {
+function movedGroup({ parent, functions, moved_ns, sum_ns, verdict }) {
   const under = parent === null ? "" : ` under ${parent}`;
   return element("li", {}, `${functions.map((place) => query.functions[place].name).join(", ")}${under}: ${time(moved_ns)} moved; ` +
-    `the sum ${time(sum_ns.left_median)} → ${time(sum_ns.right_median)}, ${signed(sum_ns.difference)} ${plusMinus(sum_ns)}`);
+    `the sum ${time(sum_ns.left_median)} → ${time(sum_ns.right_median)}, ${signed(sum_ns.difference)} ${plusMinus(sum_ns)}` +
+    `${verdict === "unresolved" ? ": no chance, but it may be the correction" : ""}`);
 }
 
 const SECTIONS = [
+  {
+    id: "together", title: "Changed together", about: "Cost moved between them, and only their sum tells whether they take longer.",
+    rows: () => query.together.filter((group) => group.verdict === "changed"), show: (groups) => element("ul", {}, ...groups.map(movedGroup)),
+  },
   {
     id: "changed", title: "Changed", about: "Longer or shorter than chance makes it, by more than matters and than the correction may be off by.",
     rows: () => ofVerdict("changed"), show: (rows) => element("div", {}, ...rows.map(changedCard)),
@@ -72,7 +77,7 @@ const SECTIONS = [
     rows: () => ofVerdict("same-code"), show: (rows) => table([COLUMN.before, COLUMN.after, COLUMN.change, COLUMN.share, COLUMN.because, COLUMN.name], rows),
   },
   {
-    id: "moved", title: "Moved", about: "Others take as much less or more: renamed, split, merged, inlined, or called from elsewhere. The sum is what it was.",
+    id: "moved", title: "Moved", about: "Others take as much less or more: renamed, split, merged, inlined, or called from elsewhere. No change of the sum is certain.",
     rows: () => ofVerdict("moved"), show: (rows) => element("div", {},
       table([COLUMN.before, COLUMN.after, COLUMN.change, COLUMN.share, COLUMN.because, COLUMN.name], rows),
       element("ul", {}, ...query.moved.map(movedGroup))),
