@@ -88,6 +88,9 @@ fn a_recording_counts_once_and_grows() {
     story.done(&push);
     assert!(counted(&story) > before);
     assert!(text(&story.done(&push).stderr).contains("1 there already"));
+    let said = text(&story.done(&format!("{push} --label commit=two")).stderr);
+    assert!(said.contains("1 there already with other labels"), "{said}");
+    story.done(&push);
     let expected = story.told(&format!("report --format json {}", out.display()));
     assert_eq!(story.told("report --format json --store STORE"), expected);
     assert_eq!(story.number("SELECT count() FROM slices"), 1);

@@ -126,6 +126,11 @@ fn a_recording_that_is_put_in_twice_counts_once() {
     story.done("push --store s.db one.diya");
     assert_eq!(calls(&story), once);
     assert_eq!(story.json("series --store s.db --format json")["series"][0]["recordings"], 1);
+    // It was told as there already, though the labels it had were gone.
+    let said = text(&story.done("push --store s.db --label commit=two one").stderr);
+    assert!(said.contains("1 there already with other labels, and have these now"), "{said}");
+    assert_eq!(story.json("series --store s.db --format json")["series"][0]["labels"]["commit"], "two");
+    assert!(text(&story.done("push --store s.db --label commit=two one").stderr).contains("1 there already ("));
 }
 
 #[test]

@@ -258,11 +258,7 @@ fn what_was_folded_or_gave_way_is_in_the_tree_as_in_the_report_or_the_tree_says_
             true,
             "[other calls] are on paths that gave way to others, as there was no room for all: `diytrace report` tells whose they are",
         ),
-        (
-            deep,
-            false,
-            "levels of a deep recursion were not recorded apart: totals inside it may differ from the report's, calls and self times do not",
-        ),
+        (deep, false, "levels of a deep recursion were not recorded apart: totals of functions in it are lower bounds"),
     ] {
         let json = |command: &str| -> Value {
             serde_json::from_slice(&recorded.diytrace(&[command, "--format", "json"]).stdout).unwrap()

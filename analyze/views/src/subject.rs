@@ -45,6 +45,8 @@ pub struct Subject {
     pub unwound: u64,
     /// Calls that were counted but not timed, for windows of what timing costs; times are scaled up to them.
     pub untimed_calls: u64,
+    /// Whether the recorder has not told all levels of a recursion apart: totals of functions in there are then at least so long.
+    pub has_folded_recursion: bool,
     /// Which calls were timed: `all`, `sampled`, `off`, or `mixed` over several profiles. Times are null if it is `off`.
     pub timing: &'static str,
     /// What the times of open calls go up to.
@@ -142,6 +144,8 @@ pub fn subject(group: &Group) -> Subject {
         folded_calls: group.folded_calls,
         unwound: group.unwound,
         untimed_calls: group.left_out,
+        has_folded_recursion: (0..group.tree.paths.len())
+            .any(|path| group.tree.paths.folded_into(path as PathId).is_some()),
         timing: timing(group),
         open_bounds: group.tree.paths.all_unusual().filter_map(|counts| counts.bound).collect(),
         overhead: Overhead {

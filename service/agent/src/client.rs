@@ -49,6 +49,7 @@ fn put<'a, D: Deserializer<'a>>(from: D) -> Result<Put, D::Error> {
     Ok(match String::deserialize(from)?.as_str() {
         "added" => Put::Added,
         "grown" => Put::Grown,
+        "relabelled" => Put::Relabelled,
         _ => Put::Known,
     })
 }

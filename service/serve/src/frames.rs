@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::State;
@@ -116,11 +115,12 @@ fn tell(service: &Service, bytes: usize, taken: &Taken) -> &'static str {
     let calls = frame.calls();
     counters.calls.fetch_add(calls, Relaxed);
     service.roots.add(frame, *put);
-    service.live.has_come(Duration::from_nanos(u64::try_from(frame.end.saturating_sub(frame.start)).unwrap_or(0)));
+    service.live.has_come(&frame.session);
     let put = match put {
         Put::Added => "added",
         Put::Grown => "grown",
         Put::Known => "known",
+        Put::Relabelled => "relabelled",
     };
     service.live.tell(
         "frame",

@@ -1,5 +1,6 @@
 //! Who watches, and what they are told: an event for each frame, and for what is told of load.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -25,12 +26,9 @@ pub struct Live {
     watchers: AtomicUsize,
     /// Since when somebody has watched without a pause.
     since: Mutex<Instant>,
-    /// When the last frame came that was of more than [`SHORT`].
-    long: Mutex<Option<Instant>>,
+    /// When the latest frame of each recording came, of those that have sent any lately.
+    latest: Mutex<HashMap<String, Instant>>,
 }
-
-/// What is no longer was sent by an agent that sends often.
-const SHORT: Duration = Duration::from_secs(1);
 
 /// Until an agent that sends as seldom as nobody watches has sent a frame, and one more.
 const UNTIL_ALL_KNOW: Duration = Duration::from_millis(UNWATCHED_MS + WATCHED_MS);
@@ -42,7 +40,7 @@ impl Live {
             events: channel(MOST_BEHIND).0,
             watchers: AtomicUsize::new(0),
             since: Mutex::new(Instant::now()),
-            long: Mutex::default(),
+            latest: Mutex::default(),
         }
     }
 
@@ -55,21 +53,26 @@ impl Live {
         let _ = self.events.send((kind, text.into())); // whoever was there may have gone
     }
 
-    /// A frame has come, of so long.
-    pub fn has_come(&self, span: Duration) {
-        if span > SHORT {
-            *self.long.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    /// A frame of a recording has come.
+    pub fn has_come(&self, session: &str) {
+        let now = Instant::now();
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        match latest.get_mut(session) {
+            Some(known) => *known = now,
+            None => {
+                latest.retain(|_, came| came.elapsed() < UNTIL_ALL_KNOW);
+                latest.insert(session.to_owned(), now);
+            }
         }
     }
 
-    /// How long it takes until all that agents send is short, while somebody watches: they learn that with the answer to their next frame.
-    pub fn settles_in(&self) -> Duration {
-        let long = *self.long.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Whether all who send know that somebody watches: they learn it with the answer to their next frame, and send often from then on.
+    /// A recording of which nothing has come for long sends when it counts, and learns it then.
+    pub fn all_know(&self) -> bool {
         let since = *self.since.lock().unwrap_or_else(PoisonError::into_inner);
-        match long {
-            Some(long) if long.elapsed() < UNTIL_ALL_KNOW => UNTIL_ALL_KNOW.saturating_sub(since.elapsed()),
-            _ => Duration::ZERO,
-        }
+        let latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        since.elapsed() >= UNTIL_ALL_KNOW
+            || latest.values().all(|came| *came >= since || came.elapsed() >= UNTIL_ALL_KNOW)
     }
 
     /// How often agents are to send, in milliseconds.
@@ -111,11 +114,13 @@ mod tests {
     #[test]
     fn agents_learn_that_somebody_watches_with_their_next_frame() {
         let live = Arc::new(Live::new());
+        live.has_come("one");
+        live.has_come("other");
         let _watcher = Watcher::of(live.clone()).unwrap();
-        live.has_come(Duration::from_millis(300));
-        assert_eq!(live.settles_in(), Duration::ZERO, "all send often");
-        live.has_come(Duration::from_secs(10));
-        let left = live.settles_in();
-        assert!(left > Duration::ZERO && left <= UNTIL_ALL_KNOW, "{left:?}");
+        assert!(!live.all_know(), "both send seldom until they have sent once more");
+        live.has_come("one");
+        assert!(!live.all_know(), "one does");
+        live.has_come("other");
+        assert!(live.all_know());
     }
 }

@@ -181,7 +181,7 @@ pub struct Roots(Mutex<State>);
 impl Roots {
     /// Adds a frame that is in the store.
     pub fn add(&self, frame: &Received, put: Put) {
-        if put == Put::Known {
+        if matches!(put, Put::Known | Put::Relabelled) {
             return;
         }
         let functions = functions(frame);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
@@ -15,6 +15,12 @@ use crate::{answer, asked, openmetrics};
 /// Longest profile that is waited for, in seconds.
 const LONGEST: u64 = 600;
 
+/// How often it is looked whether all agents know that somebody watches.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// A profile is of no less: of that, two or three frames tell.
+const LEAST: Duration = Duration::from_millis(700);
+
 /// Until frames of the last moment are there.
 const SETTLED: Duration = Duration::from_millis(600);
 
@@ -26,20 +32,25 @@ pub async fn pprof(State(service): State<Arc<Service>>, Query(asked): Query<Hash
     let Some(seconds) = profile_seconds(&asked) else { return wrong_seconds() };
     let Ok(_place) = service.profiles.try_acquire() else { return answer::busy() };
     // Agents send often while somebody watches, and until then what they send is of ten seconds: all of it would be told as of the seconds that are asked
-    // for. So those begin later, and whoever asks waits longer, but no longer than `go tool pprof` does.
+    // for. So those begin when all have sent once more, and whoever asks waits longer, but no longer than `go tool pprof` does.
     let Some(watcher) = Watcher::of(service.live.clone()) else { return answer::busy() };
-    let (seconds, settles) = (Duration::from_secs(seconds), service.live.settles_in());
-    let (began, longest) = (SystemTime::now(), seconds.mul_f64(PATIENCE));
-    let until = (settles + seconds).min(longest);
-    if until <= settles {
+    let (seconds, asked_at) = (Duration::from_secs(seconds), Instant::now());
+    let longest = seconds.mul_f64(PATIENCE);
+    while !service.live.all_know() && asked_at.elapsed() < longest {
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    let left = seconds.min(longest.saturating_sub(asked_at.elapsed()));
+    if left < LEAST {
         let sentence = "nobody has looked lately, so agents send every ten seconds: ask for ten seconds at least, or once more in ten seconds while a page is open";
         return answer::error(StatusCode::SERVICE_UNAVAILABLE, sentence);
     }
-    tokio::time::sleep(until + SETTLED).await;
+    let began = SystemTime::now();
+    tokio::time::sleep(left + SETTLED).await;
     drop(watcher);
-    let range = [("since", moment(began + settles)), ("until", moment(began + until + SETTLED))];
+    // Frames count when they end: of the first one a part is from before, and of the last one a part is left out.
+    let range = [("since", moment(began)), ("until", moment(began + left))];
     let (views, parameters) = (service.views.clone(), asked::with(asked, range));
-    let told = service.busy(move || views.answer("export/pprof", &parameters)?.timed(began + settles, until - settles));
+    let told = service.busy(move || views.answer("export/pprof", &parameters)?.timed(began, left));
     told.await.map_or_else(|busy| busy, answer::told)
 }
 

@@ -18,6 +18,8 @@ pub enum Put {
     Grown,
     /// It was there, or something later of the same recording that has it.
     Known,
+    /// It was there with other labels: its recording has these now.
+    Relabelled,
 }
 
 /// What became of a frame, and one more than the number of its recording's last one; or why it alone is not in.

@@ -29,6 +29,8 @@ pub struct Pushed {
     pub grown: u64,
     /// Those that were there already.
     pub known: u64,
+    /// Those that were there with other labels, and have these now.
+    pub relabelled: u64,
     /// Call paths in all of these.
     pub paths: u64,
 }
@@ -45,6 +47,7 @@ impl Pushed {
                 Put::Added => self.added += 1,
                 Put::Grown => self.grown += 1,
                 Put::Known => self.known += 1,
+                Put::Relabelled => self.relabelled += 1,
             }
         }
         frames.clear();

@@ -3,7 +3,8 @@
 //! What the hooks cost is known to a tenth or a fifth, and a function whose hooks cost as much as it does itself is known no
 //! better. But whatever makes the estimate wrong (what the hooks push out of the caches, how they go with the function's own
 //! code) is there on both sides: of two runs with the same calls it moves both times, and not the difference. What is left
-//! is how much a pair of hooks may cost more on one side than on the other, and the calls that only one of them has.
+//! is how much a pair of hooks may cost more on one side than on the other, and the calls that only one of them has. Where hooks were
+//! found to cost something else on each side, as on a machine that did something else meanwhile, each estimate may be off by its own.
 
 /// How much more a pair of hooks may cost in a function of one side than of the other, as a fraction, beyond what was
 /// measured.
@@ -25,6 +26,9 @@ impl Code {
         }
     }
 }
+
+/// What was taken off for a pair on both sides comes from one estimate if it differs by no more: by how many calls were timed.
+const ONE: f64 = 0.02;
 
 /// What was taken off a time for the hooks inside it, and how far off that may be. Sums of times have sums of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -76,7 +80,9 @@ impl OfDifference {
         };
         let [costs, errors] = [of_pair(|side| side.taken), of_pair(|side| side.shared)];
         // What was found to cost more on one side may be found wrongly.
-        let of_both = (costs[0] - costs[1]).abs() + code.unlikeness() * costs[0].max(costs[1]);
+        let apart = (costs[0] - costs[1]).abs();
+        let estimates = if apart > ONE * costs[0].max(costs[1]) { errors[0].hypot(errors[1]) } else { 0.0 };
+        let of_both = apart + estimates + code.unlikeness() * costs[0].max(costs[1]);
         let both_have = left.pairs.min(right.pairs) * of_both;
         Self {
             calls: (left.pairs - right.pairs).abs() * errors[0].max(errors[1]),
@@ -129,7 +135,10 @@ mod tests {
     #[test]
     fn where_hooks_seem_to_cost_more_on_one_side_that_is_no_difference_of_the_program() {
         let dearer = Uncertainty { taken: 23_000.0, ..CALLS };
-        assert_eq!(difference(&CALLS, &dearer), 3000.0 + 1150.0);
+        // Each estimate is off by its own, then.
+        assert_eq!(difference(&CALLS, &dearer).round(), (3000.0 + 1150.0 + 4000.0f64.hypot(4000.0)).round());
+        let timed_a_little_more = Uncertainty { taken: 20_200.0, ..CALLS };
+        assert_eq!(difference(&CALLS, &timed_a_little_more).round(), 200.0 + 1010.0);
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl Arguments {
         let mut target = self.destination.open()?;
         let (pushed, left_out) = target.push(profiles, &labelled)?;
         warn(&left_out.iter().map(|profile| format!("left out: {profile}")).collect::<Vec<_>>());
-        let store::Pushed { added, grown, known, paths } = pushed;
+        let store::Pushed { added, grown, known, relabelled, paths } = pushed;
         let recordings = |count: u64| if count == 1 { "1 recording".to_owned() } else { format!("{count} recordings") };
         let mut said = vec![format!("{} put in", recordings(added))];
         if grown > 0 {
@@ -88,6 +88,9 @@ impl Arguments {
         }
         if known > 0 {
             said.push(format!("{known} there already"));
+        }
+        if relabelled > 0 {
+            said.push(format!("{relabelled} there already with other labels, and have these now"));
         }
         let said = said.join(", ");
         let _ = writeln!(io::stderr(), "diytrace: {}: {said} ({} call paths)", target.name(), count(paths));

@@ -46,6 +46,7 @@ pub fn document(roots: &[&str]) -> Document {
         folded_calls: 12,
         unwound: 0,
         untimed_calls: 0,
+        has_folded_recursion: false,
         timing: "all",
         open_bounds: BTreeSet::new(),
         overhead: Overhead { inner_ns: 8.25, outer_ns: 13.0, error_ns: 0.5, windows: 40 },

@@ -31,7 +31,7 @@ pub fn tree_document() -> Document {
         sites: false,
         by_own: false,
         min_percent: 0.5,
-        trees: vec![Tree { subject: report.subject, has_folded_recursion: false, nodes, hidden: None }],
+        trees: vec![Tree { subject: report.subject, nodes, hidden: None }],
     }
 }
 

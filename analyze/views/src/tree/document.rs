@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::branches::{Branch, Branches, What};
 use super::select::{Shown, Thresholds};
 use crate::builds::builds;
-use crate::calltree::{CallTree, CallTrees, Fold, Function, SiteId};
+use crate::calltree::{CallTree, CallTrees, Function, SiteId};
 use crate::subject::{Clock, Subject};
 use diytrace_profile::functions::CallKind;
 use diytrace_profile::functions::{self, FunctionId};
@@ -52,8 +52,6 @@ pub struct Tree {
     /// Whose calls these are.
     #[serde(flatten)]
     pub subject: Subject,
-    /// Whether the recorder folded a recursion: times of the functions in it, but their own, are then at least so long.
-    pub has_folded_recursion: bool,
     /// Nodes, each directly before all below it.
     pub nodes: Vec<Node>,
     /// Tops that are left out.
@@ -189,12 +187,7 @@ pub(super) fn tree(
         let parent = branches.list[id].above.and_then(|above| places[above]);
         nodes.push(Node { parent, ..builder.node(id, depth) });
     }
-    Tree {
-        subject: tree.subject.clone(),
-        has_folded_recursion: tree.nodes.iter().any(|node| matches!(node.fold, Fold::Recursion(_))),
-        nodes,
-        hidden: builder.hidden(&branches.tops, 0),
-    }
+    Tree { subject: tree.subject.clone(), nodes, hidden: builder.hidden(&branches.tops, 0) }
 }
 
 struct Builder<'a> {

@@ -160,6 +160,7 @@ fn slice(frame: &Frame, there: &There, series: u64, data: &Data) -> (Put, Option
         replaces: there.id,
     };
     let put = match () {
+        () if is_same && there.series.is_some_and(|of| of != series) => Put::Relabelled,
         () if is_same => Put::Known,
         () if there.sums.is_some() || there.known.later.is_some() => Put::Grown,
         () => Put::Added,

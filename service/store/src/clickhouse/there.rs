@@ -21,6 +21,7 @@ pub struct There {
     /// Of the frame of this number.
     pub sums: Option<u64>,
     pub told: Option<u64>,
+    pub series: Option<u64>,
     pub covers: i64,
     pub holds: u64,
     /// The highest number of a frame.
@@ -35,7 +36,7 @@ pub fn all(store: &ClickHouse, frames: &[Frame]) -> Result<FxHashMap<String, The
         "SELECT session, max(highest_version), min(came), toUInt64(countIf(sequence = n)), maxIf(ended, sequence = n), \
          anyIf(sums, sequence = n), anyIf(told, sequence = n), maxIf(covers, sequence = n), maxIf(holds, sequence = n), \
          max(sequence), anyIf(id, sequence = n), toUInt64(countIf(sequence > n)), sumIf(calls, sequence >= n), max(greatest(ended, covers)), \
-         toUInt64(countIf(sequence < n)), maxIf(greatest(ended, covers), sequence < n) \
+         toUInt64(countIf(sequence < n)), maxIf(greatest(ended, covers), sequence < n), anyIf(own_series, sequence = n) \
          FROM (SELECT *, transform(session, [{sessions}], [{numbers}]::Array(UInt64), 0::UInt64) AS n FROM {}) GROUP BY session",
         schema::frames(&format!("session IN ({sessions})"))
     );
@@ -54,7 +55,7 @@ fn read(row: &mut Reader) -> Option<(String, There)> {
     let (same, ended, sums, told, covers) = (row.u64()?, row.i64()?, row.u64()?, row.u64()?, row.i64()?);
     let (holds, highest, id) = (row.u64()?, row.u64()?, row.u64()?);
     let (later, calls, last) = (row.u64()?, row.u64()?, row.i64()?);
-    let (earlier, before) = (row.u64()?, row.i64()?);
+    let (earlier, before, series) = (row.u64()?, row.i64()?, row.u64()?);
     let known = Known {
         ended: (same > 0).then_some(ended),
         later: (later > 0).then_some((calls, last)),
@@ -62,8 +63,8 @@ fn read(row: &mut Reader) -> Option<(String, There)> {
         highest: Some(highest),
     };
     let of_same = |number: u64| (same > 0).then_some(number);
-    let (id, sums, told) = (of_same(id), of_same(sums), of_same(told));
-    Some((session, There { known, id, version, arrived: Some(came), sums, told, covers, holds, highest }))
+    let [id, sums, told, series] = [id, sums, told, series].map(of_same);
+    Some((session, There { known, id, version, arrived: Some(came), sums, told, series, covers, holds, highest }))
 }
 
 /// Of each of these recordings one more than the number of its last frame.

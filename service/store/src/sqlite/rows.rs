@@ -160,7 +160,7 @@ fn add(
     if known.needs_all(frame) {
         return Ok(None);
     }
-    let session = put_session(transaction, series, frame, &head)?;
+    let (session, is_relabelled) = put_session(transaction, series, frame, &head)?;
     let same = "SELECT totals = ?3 AND path_sums = ?4 AND function_sums = ?5 FROM frame, frame_data \
                 WHERE frame = id AND session = ?1 AND sequence = ?2";
     let same: Option<bool> = transaction
@@ -170,7 +170,7 @@ fn add(
     if same == Some(true) && known.later.is_none() {
         let ended = "UPDATE frame SET ended = ?3 WHERE session = ?1 AND sequence = ?2";
         transaction.prepare_cached(ended)?.execute(params![session, frame.sequence, frame.end])?;
-        return Ok(Some(Put::Known));
+        return Ok(Some(if is_relabelled { Put::Relabelled } else { Put::Known }));
     }
     let outcome = if same.is_some() || known.later.is_some() { Put::Grown } else { Put::Added };
     if outcome == Put::Grown {
@@ -263,7 +263,8 @@ pub fn checksum(columns: [&[u8]; 3]) -> u32 {
 }
 
 /// The number of the frame's session, of which it now is told what this frame knows.
-fn put_session(connection: &Connection, series: i64, frame: &Frame, head: &[u8]) -> rusqlite::Result<i64> {
+/// A recording's number, and whether it was of another series.
+fn put_session(connection: &Connection, series: i64, frame: &Frame, head: &[u8]) -> rusqlite::Result<(i64, bool)> {
     let before = "SELECT series FROM session WHERE key = ?1 AND series <> ?2";
     let before =
         connection.prepare_cached(before)?.query_row(params![frame.session, series], |row| row.get(0)).optional()?;
@@ -271,7 +272,7 @@ fn put_session(connection: &Connection, series: i64, frame: &Frame, head: &[u8])
                ON CONFLICT (key) DO UPDATE SET series = ?2, head = ?3 RETURNING id";
     let id = connection.prepare_cached(put)?.query_row(params![frame.session, series, head], |row| row.get(0))?;
     before.map_or(Ok(()), |before| left(connection, before))?;
-    Ok(id)
+    Ok((id, before.is_some()))
 }
 
 /// A recording is no longer of a series, whose labels somebody has changed: one that has no others is not there any more.

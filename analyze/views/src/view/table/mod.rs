@@ -119,6 +119,11 @@ pub(super) fn footer(subject: &Subject, raw: bool, shown: &[String]) -> Vec<Stri
     if subject.folded_calls > 0 {
         lines.push("  they and their hooks are in their callers' times".to_owned());
     }
+    if subject.has_folded_recursion && subject.timing != "off" {
+        lines.push(
+            "levels of a deep recursion were not recorded apart: totals of functions in it are lower bounds".to_owned(),
+        );
+    }
     lines.extend(subject.open_bounds.iter().filter_map(|&bound| open::note(bound, shown)));
     lines
 }

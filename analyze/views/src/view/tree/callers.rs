@@ -23,10 +23,6 @@ const COLUMNS: [Column<'static>; 6] = [
 /// A caller with this share stands out.
 const HOT: f64 = 0.25;
 
-/// What to know of times where not all levels of a recursion have been told apart.
-const FOLDED: &str =
-    "levels of a deep recursion were not recorded apart: totals of the functions in it are lower bounds";
-
 /// Writes functions and their callers.
 pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::Result<()> {
     together(document.runs, screen, out)?;
@@ -53,8 +49,7 @@ pub fn write(document: &Document, screen: &Screen, out: &mut dyn Write) -> io::R
         for line in &lines {
             writeln!(out, "{line}")?;
         }
-        let folded = tree.has_folded_recursion.then(|| FOLDED.to_owned());
-        let notes = kind_of_time(document, tree, "mean is").into_iter().chain(folded);
+        let notes = kind_of_time(document, tree, "mean is");
         for line in footer(&tree.subject, document.raw, &lines).into_iter().chain(notes) {
             writeln!(out, "{}", dim(&line, screen))?;
         }

@@ -206,13 +206,6 @@ fn notes(document: &Document, tree: &Tree, has_p99: bool) -> Vec<String> {
             "a recursion's time and callees are those of the same function above it, all levels together".to_owned(),
         );
     }
-    if !document.callers && tree.has_folded_recursion {
-        notes.push(
-            "levels of a deep recursion were not recorded apart: totals inside it may differ from the report's, calls and \
-             self times do not"
-                .to_owned(),
-        );
-    }
     if tree.subject.folded_calls > 0 {
         notes.push("folded calls are at the top, as nobody knows who made them".to_owned());
     }

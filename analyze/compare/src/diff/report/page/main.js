@@ -6,13 +6,13 @@ let number = 0;
 let query = comparison.queries[0];
 
 function headline() {
-  const together = query.together.filter((group) => group.verdict === "changed");
-  const changed = ofVerdict("changed").filter((fn) => !together.some((group) => group.functions.includes(query.functions.indexOf(fn))));
+  const groups = query.together.filter((group) => group.verdict === "changed");
+  const changed = ofVerdict("changed").filter((fn) => !groups.some((group) => group.functions.includes(query.functions.indexOf(fn))));
   const worse = changed.filter((fn) => fn.self_ns.right_median > fn.self_ns.left_median);
   const better = changed.length - worse.length;
   const said = [];
-  const first = !together.length && changed[0] && [`${changed[0].name}: `, because(changed[0]), ". "];
-  for (const { functions, sum_ns } of together) {
+  const first = !groups.length && changed[0] && [`${changed[0].name}: `, because(changed[0]), ". "];
+  for (const { functions, sum_ns } of groups) {
     const isWorse = sum_ns.right_median > sum_ns.left_median;
     said.push(element("b", { class: isWorse ? "worse" : "better" },
       `${functions.map((place) => query.functions[place].name).join(", ")} together take ${isWorse ? "longer" : "less"}`));
