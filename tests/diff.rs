@@ -389,6 +389,30 @@ fn queries_are_compared_one_by_one_and_failed_runs_left_out() {
 }
 
 #[test]
+fn sides_that_were_recorded_below_other_roots_are_told() {
+    let here = tempfile::tempdir().unwrap();
+    let recorded = |root: Option<&str>| {
+        let program = fixture("forks.c", Build::GCC_O0);
+        let recording = program.record().args(&["3", "2"]);
+        match root {
+            Some(root) => recording.set("ROOT", root).run(),
+            None => recording.run(),
+        }
+    };
+    let [all, below, other] = [None, Some("handle"), Some("handle")].map(recorded);
+    let said = |left: &Recorded, right: &Recorded| {
+        let output = diff(here.path(), &[left.out().to_str().unwrap(), right.out().to_str().unwrap()]);
+        text(&output.stderr)
+    };
+    let warning = said(&all, &below);
+    assert!(
+        warning.contains("was recorded without roots, and ") && warning.contains("recorded below handle: "),
+        "{warning}"
+    );
+    assert!(!said(&below, &other).contains("recorded below"));
+}
+
+#[test]
 fn bad_input_is_one_sentence() {
     let here = tempfile::tempdir().unwrap();
     let here = here.path();

@@ -93,7 +93,7 @@ pub fn run(options: &Options, keeper: Option<Box<dyn Keep>>, out: &mut dyn Write
     let measured = measure(&all, &folder, options.amount, 0)?;
     tell(&measured, options);
     let mut interrupt = measured.interrupt;
-    let (mut status, mut compared) = (0, None);
+    let (mut told, mut compared) = (Ok(0), None);
     match &measured.sides[..] {
         [left, right] if !left.runs.is_empty() && !right.runs.is_empty() => {
             let _ = summary::write(&measured.sides, &mut io::stderr());
@@ -105,16 +105,16 @@ pub fn run(options: &Options, keeper: Option<Box<dyn Keep>>, out: &mut dyn Write
                 let again = |amount| measure(&changed, &folder.join("confirm"), amount, layouts);
                 interrupt = confirm(&mut comparison, &changed, again)?;
             }
-            status = options.how.tell(&comparison, Some(&folder.join("report")), out)?;
+            told = options.how.tell(&comparison, Some(&folder.join("report")), out);
             say(&format!("the whole report is {}", options.output.join("report/report.html").display()));
             compared = Some(comparison);
         }
         sides => summary::write(sides, out)?,
     }
-    out.flush()?;
     if let Some(name) = &options.save {
         save(&measured, &options.how, name)?;
     }
+    let status = *told.as_ref().unwrap_or(&0);
     match keeper {
         Some(mut keeper) if interrupt.is_none() => {
             let benched = Benched { sides: &measured.sides, comparison: compared.as_ref(), status };
@@ -123,6 +123,9 @@ pub fn run(options: &Options, keeper: Option<Box<dyn Keep>>, out: &mut dyn Write
         Some(_) => say("nothing was put into the store: it was interrupted"),
         None => {}
     }
+    // Whoever reads it may be gone: what was measured is kept all the same.
+    told?;
+    out.flush()?;
     Ok(interrupt.map_or(status, |Interrupt(signal)| u8::try_from(128 + signal).unwrap_or(u8::MAX)))
 }
 

@@ -97,6 +97,9 @@ pub struct Agent {
 impl Agent {
     /// Nothing is sent yet.
     pub fn new(options: Options) -> Result<Self, Error> {
+        for folder in options.folders.iter().filter(|folder| !folder.exists()) {
+            tracing::info!("{} is not there yet: what is recorded in it later is sent", folder.display());
+        }
         let client = Client::new(&options.to, &options.access)?;
         let memory = Memory::open(&options.spool, options.spool_bytes)?;
         let every = options.every.unwrap_or(USUAL);

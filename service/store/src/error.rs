@@ -167,7 +167,9 @@ pub enum Error {
         source: rusqlite::Error,
     },
     /// A label that cannot be.
-    #[error("`{text}` is no label: write NAME=VALUE, the name of letters, digits and _, at most {most} bytes of each")]
+    #[error(
+        "`{text}` is no label: write NAME=VALUE, the name of letters, digits and _, the value not empty and of one line, at most {most} bytes of each"
+    )]
     Label {
         /// What was written.
         text: String,

@@ -60,6 +60,9 @@ pub fn compare(left: &Runs, right: &Runs, options: &Options) -> Result<Compariso
         for (set, loaded) in sets.iter().zip(&loaded) {
             loaded.say_in(&mut comparison, set);
         }
+        if let Some(warning) = other_roots(sets, &loaded) {
+            comparison.warnings.push(warning);
+        }
         let made = sets.map(|set| set.of(*query).count());
         comparison.queries.push(query_of(*query, &loaded, &pool, &options.at(made[0].max(made[1]))));
     }
@@ -69,6 +72,25 @@ pub fn compare(left: &Runs, right: &Runs, options: &Options) -> Result<Compariso
     let mut known = BTreeSet::new();
     comparison.warnings.retain(|warning| known.insert(warning.clone()));
     Ok(comparison)
+}
+
+/// What was recorded below other roots on each side is on one side only, for that alone.
+fn other_roots(sets: [&Runs; 2], loaded: &[Loaded; 2]) -> Option<String> {
+    let [left, right] =
+        loaded.each_ref().map(|side| side.observed.iter().map(|run| &run.roots).collect::<BTreeSet<_>>());
+    let below = |set: &Runs, roots: &BTreeSet<&BTreeSet<String>>| {
+        let all: BTreeSet<&str> = roots.iter().flat_map(|roots| roots.iter()).map(String::as_str).collect();
+        let what = if all.is_empty() {
+            "without roots".to_owned()
+        } else {
+            format!("below {}", all.into_iter().collect::<Vec<_>>().join(", "))
+        };
+        format!("{} was recorded {what}", set.name)
+    };
+    (left != right).then(|| {
+        let [left, right] = [below(sets[0], &left), below(sets[1], &right)];
+        format!("{left}, and {right}: what only one of them has may have been called in both")
+    })
 }
 
 fn side(set: &Runs, other: &Runs) -> Side {

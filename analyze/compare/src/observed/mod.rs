@@ -44,6 +44,8 @@ pub struct Observed {
     pub is_timed: bool,
     /// Whether the recording knows of all functions when others had the processor.
     pub knows_preempted: bool,
+    /// The roots that it was recorded with, as they were written; none if all was, or nobody knows.
+    pub roots: BTreeSet<String>,
     /// What the reader should know.
     pub warnings: Vec<Warning>,
 }
@@ -179,7 +181,9 @@ impl Observed {
         asked_for.check(&symbols, &names.places())?;
         symbols.find_lines(names.places().into_iter().map(|place| (place, Probe::Function)).collect());
         let warnings = warnings::all(&opened.loaded, merged, &symbols);
-        let mut observed = Self { warnings, knows_preempted: true, ..Self::default() };
+        let roots = opened.loaded.profiles.iter().flat_map(|profile| &profile.roots);
+        let roots = roots.map(|root| root.pattern.clone()).collect();
+        let mut observed = Self { warnings, roots, knows_preempted: true, ..Self::default() };
 
         // Functions of one name in one file are one from here on: copies that each unit has, and those that compilers make.
         let mut numbers: FxHashMap<Identity, usize> = FxHashMap::default();
