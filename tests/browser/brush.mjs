@@ -24,6 +24,10 @@ await inBrowser({}, async (page) => {
   await open(page, "/explore");
   const all = await calls(page);
   await page.waitForSelector(bars);
+  // A table keeps the order that somebody gave it.
+  await page.locator("main table thead button", { hasText: "calls" }).first().click();
+  const { order } = place(page).words;
+  assert.ok(order, "the order is in the address");
 
   // The first half, drawn by the mouse.
   const { x, y, width, height } = await page.locator(bars).boundingBox();
@@ -35,6 +39,7 @@ await inBrowser({}, async (page) => {
   await shown(page, true);
   const half = place(page).words;
   assert.ok(half.since < half.until, "a range of moments");
+  assert.equal(half.order, order);
   const inHalf = await calls(page);
   assert.ok(inHalf > 0 && inHalf < all, `${inHalf} of ${all}`);
   assert.equal(inHalf, await answered(half));

@@ -121,7 +121,17 @@ async function zoomed(page) {
   assert.ok(stacks.length && stacks.every((stack) => stack.split(";").every((one) => known.has(one))), `${stacks}`);
 }
 
+/** Where the service has gone, the page says so, and not what a browser calls that. */
+async function away(page) {
+  await open(page, "/explore?view=tree");
+  await page.route("**/v1/**", (route) => route.abort());
+  await page.getByRole("button", { name: "Functions" }).click();
+  await page.getByText("The service does not answer: does it still run").first().waitFor();
+  await page.unroute("**/v1/**");
+}
+
 await inBrowser({}, async (page) => {
+  await away(page);
   await filters(page);
   await search(page);
   await turned(page);

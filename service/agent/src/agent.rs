@@ -97,9 +97,6 @@ pub struct Agent {
 impl Agent {
     /// Nothing is sent yet.
     pub fn new(options: Options) -> Result<Self, Error> {
-        for folder in options.folders.iter().filter(|folder| !folder.exists()) {
-            tracing::info!("{} is not there yet: what is recorded in it later is sent", folder.display());
-        }
         let client = Client::new(&options.to, &options.access)?;
         let memory = Memory::open(&options.spool, options.spool_bytes)?;
         let every = options.every.unwrap_or(USUAL);
@@ -129,6 +126,9 @@ impl Agent {
 
     /// Sends until `wait` says that it is to end, then what there is; fails if the service says no to all of it.
     pub fn run(&mut self, mut wait: impl FnMut(Instant) -> bool) -> Result<(), Error> {
+        for folder in self.options.folders.iter().filter(|folder| !folder.exists()) {
+            tracing::info!("{} is not there yet: what is recorded in it later is sent", folder.display());
+        }
         loop {
             let began = Instant::now();
             self.round(false)?;
