@@ -150,7 +150,8 @@ fn of_what_was_split_or_renamed_or_merged_the_sum_tells_whether_it_takes_longer(
         let here = tempfile::tempdir().unwrap();
         let here = here.path();
         make_up(here, "before", build, &[], &[], 1);
-        let cases: [(&str, &str, &[(&str, f64)], &[&str], i32); 4] = [
+        type Case = (&'static str, &'static str, &'static [(&'static str, f64)], &'static [&'static str], i32);
+        let cases: [Case; 4] = [
             ("split", "-DSPLIT", &[("parse", 1_400.0), ("tokenise", 1_200.0)], &["parse", "tokenise"], 1),
             ("renamed", "-DRENAMED", &[("verify", 780.0)], &["check", "verify"], 1),
             ("faster", "-DRENAMED", &[("verify", 420.0)], &["check", "verify"], 0),
