@@ -4,10 +4,9 @@ use super::comparison::{Explained, Query, Verdict};
 use crate::runs::metric;
 
 impl Query {
-    /// Whether a function is one of those of which only the sum tells whether they take longer.
+    /// Whether a function is one of those of which only the sum tells whether they take longer, confirmed or not.
     pub fn is_together(&self, place: usize) -> bool {
-        let changed = self.together.iter().filter(|group| group.verdict == Verdict::Changed);
-        changed.flat_map(|group| &group.functions).any(|one| *one == place)
+        self.together.iter().flat_map(|group| &group.functions).any(|one| *one == place)
     }
 
     /// Adds up what is named; what was named and is no longer counts as left.

@@ -3,7 +3,7 @@
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::Options;
-use super::comparison::{Query, Test, Verdict};
+use super::comparison::{Moved, Query, Test, Verdict};
 use super::strata;
 use crate::statistics::{Correction, Looks, smallest_p};
 
@@ -16,6 +16,12 @@ pub struct SoFar<'a> {
     pub verdict: Verdict,
     /// The least that counts.
     pub min_change: f64,
+}
+
+impl<'a> SoFar<'a> {
+    fn of(group: &'a Moved, min_change: f64) -> Self {
+        Self { test: &group.sum_ns, verdict: group.verdict, min_change }
+    }
 }
 
 /// Runs are added where they have that chance to decide, if it goes on as it does (conditional power).
@@ -34,8 +40,10 @@ pub fn pays(query: &Query, looks: Looks, options: &Options) -> bool {
     let total = &query.total;
     let total = SoFar { test: &total.self_ns, verdict: total.verdict, min_change: total.min_change };
     let runs = query.left_runs.min(query.right_runs);
+    // Functions between which cost moved count by their sum.
+    let groups: Vec<SoFar> = query.moved.iter().map(|group| SoFar::of(group, options.min_change)).collect();
     // Functions whose code is the same are no reason to fail, so nobody waits for them.
-    pays_of(&of_functions(true), runs, looks, options) || pays_of(&[total], runs, looks, options)
+    [&of_functions(true)[..], &[total], &groups].iter().any(|tests| pays_of(tests, runs, looks, options))
 }
 
 /// The same of tests that are adjusted together.

@@ -60,17 +60,29 @@ fn shrink(times: &mut TimesList, ids: &[usize], room: Time, least: impl Fn(usize
     }
 }
 
-/// Fits the own times in a folded recursion, and below it, into the inclusive time of its outermost calls.
+/// Fits the own times in a folded recursion, and below it, into the inclusive time of its outermost calls: those first that are
+/// uncertain, as elsewhere.
 pub fn fit_own(recursion: Range<usize>, floors: &Floors, times: &mut TimesList) {
     let head = recursion.start;
     let room = times.inclusive(head);
     let own = |times: &TimesList| recursion.clone().map(|id| times.get(id).own).sum::<Time>();
-    let sum = own(times);
-    if sum > room {
-        let off = floors.all(head);
-        for id in recursion.clone() {
-            let least = floors.own(id);
-            times.change(id, |times| set_own(times, least + (times.own - least).share(room - off, sum - off)));
+    for at_most_the_error in [true, false] {
+        let excess = own(times) - room;
+        if excess <= Time::ZERO {
+            break;
+        }
+        let most = |id: usize, times: &PathTimes| {
+            let most = (times.own - floors.own(id)).at_least_zero();
+            if at_most_the_error { most.min(times.own_error) } else { most }
+        };
+        let all: Time = recursion.clone().map(|id| most(id, &times.get(id))).sum();
+        let to_cut = excess.min(all);
+        for id in recursion.clone().filter(|_| to_cut > Time::ZERO) {
+            let times_of = times.get(id);
+            let cut = most(id, &times_of);
+            // Rounded up, so that nothing is left over; the head has what is too much.
+            let cut = if to_cut == all { cut } else { cut - cut.share(all - to_cut, all) };
+            times.change(id, |times| set_own(times, times.own - cut));
         }
     }
     let left = room - own(times);

@@ -3,15 +3,13 @@
 
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
-
 use crate::merge::{OffCpu, PathId, Tree};
 use crate::time::Time;
 
 /// Of each path what its times are at least.
 pub struct Floors {
-    /// Of own times, what was off the processor: of few paths something.
-    own: FxHashMap<usize, Time>,
+    /// Of own times; empty as long as there is nothing to tell of any.
+    own: Vec<i64>,
     /// Of inclusive times.
     all: Vec<i64>,
 }
@@ -28,7 +26,7 @@ pub struct Floor {
 impl Floors {
     /// Of so many paths; nothing yet.
     pub fn new(paths: usize) -> Self {
-        Self { own: FxHashMap::default(), all: vec![0; paths] }
+        Self { own: Vec::new(), all: vec![0; paths] }
     }
 
     /// Of the inclusive time of one.
@@ -40,20 +38,24 @@ impl Floors {
     /// Of the own time of one; nothing of most.
     #[inline]
     pub fn own(&self, path: usize) -> Time {
-        if self.own.is_empty() { Time::ZERO } else { self.own.get(&path).copied().unwrap_or_default() }
+        Time::from_units(self.own.get(path).copied().unwrap_or_default().into())
     }
 
-    /// Notes that of one, which takes at least so long, and of which `below` is that of all paths below it. Returns it.
+    /// Notes that of one, which takes at least so long, with what it calls and by itself, and of which `below` is that of all paths below
+    /// it. Returns it.
     #[inline]
-    pub fn note(&mut self, tree: &Tree, path: PathId, least: Time, below: Time) -> Floor {
+    pub fn note(&mut self, tree: &Tree, path: PathId, [least, least_own]: [Time; 2], below: Time) -> Floor {
         let OffCpu { wait, preempted, .. } = tree.paths.off(path);
         let off = wait.at_least_zero() + preempted.at_least_zero();
         let mut own = Time::ZERO;
-        if off > Time::ZERO {
+        if off > Time::ZERO || least_own > Time::ZERO {
             let (measured, _, _) = tree.paths.times(path);
-            own = off.min(measured.at_least_zero());
+            own = off.max(least_own).min(measured.at_least_zero());
             if own > Time::ZERO {
-                self.own.insert(path as usize, own);
+                if self.own.is_empty() {
+                    self.own = vec![0; self.all.len()];
+                }
+                self.own[path as usize] = i64::try_from(own.units()).unwrap_or(i64::MAX);
             }
         }
         let all = (own + below).max(least);
@@ -64,7 +66,7 @@ impl Floors {
     /// Forgets those of paths whose time is told elsewhere.
     pub fn forget(&mut self, paths: Range<PathId>) {
         if !self.own.is_empty() {
-            self.own.retain(|path, _| !paths.contains(&(*path as PathId)));
+            self.own[paths.start as usize..paths.end as usize].fill(0);
         }
         self.all[paths.start as usize..paths.end as usize].fill(0);
     }

@@ -18,6 +18,8 @@ pub struct Measured {
     pub closed: Time,
     /// What those that are not inside a folded recursion took at least, whatever hooks cost there; 0 of what is as measured.
     pub least: Time,
+    /// The same of their own time: of all its calls.
+    pub least_own: Time,
     /// How far off what was taken off for the hooks may be: its calls', wherever that is part of.
     pub error: Time,
     /// The same of what was taken off its own time: for its calls, and for those that it made.
@@ -32,7 +34,8 @@ impl Measured {
     pub fn of(tree: &Tree, path: PathId) -> Self {
         let (own, inclusive, closed) = tree.paths.times(path);
         let has_others = tree.paths.is_others(path) || tree.paths.is_edge(path);
-        Self { own, inclusive, closed, least: Time::ZERO, error: Time::ZERO, own_error: Time::ZERO, has_others }
+        let [least, least_own, error, own_error] = [Time::ZERO; 4];
+        Self { own, inclusive, closed, least, least_own, error, own_error, has_others }
     }
 
     /// Of its calls that are not inside a folded recursion, with all they called.
@@ -43,14 +46,16 @@ impl Measured {
     /// Without what the hooks in it cost.
     #[inline]
     pub fn without_hooks(mut self, parts: &[Part], path: PathId) -> Self {
-        self.least = self.inclusive[0];
+        (self.least, self.least_own) = (self.inclusive[0], self.own);
         for part in parts {
             let Some(pairs) = part.pairs(path) else { continue };
             let cost = |pairs: &Pairs| Time::from_ns(pairs.cost(&part.costs));
-            self.own = self.own - cost(&pairs.own);
+            let own = cost(&pairs.own);
+            self.own = self.own - own;
             let inclusive = [cost(&pairs.inclusive[0]), cost(&pairs.inclusive[1])];
             self.inclusive = [self.inclusive[0] - inclusive[0], self.inclusive[1] - inclusive[1]];
             self.least = self.least - Time::from_ns(inclusive[0].ns() * MOST_TIMES);
+            self.least_own = self.least_own - Time::from_ns(own.ns() * MOST_TIMES);
             // Nearly always the same: where no call is open.
             let closed = if pairs.closed.are(&pairs.inclusive[0]) { inclusive[0] } else { cost(&pairs.closed) };
             self.closed = self.closed - closed;
@@ -62,7 +67,9 @@ impl Measured {
             if cost_of_call > 0.0 {
                 self.least = self.least - Time::from_ns(inclusive[0].ns() * of_call / cost_of_call);
                 let calls = pairs.own.cost(&part.costs) / cost_of_call;
-                self.own_error += Time::from_ns(calls.max(0.0) * of_call);
+                let of_own = Time::from_ns(calls.max(0.0) * of_call);
+                self.least_own = self.least_own - of_own;
+                self.own_error += of_own;
             }
         }
         self

@@ -82,15 +82,23 @@ fn times(tree: &Tree, folds: &Folds, is_estimate: bool, measured: impl Fn(PathId
         if let Some(all_below) = all_below.get_mut(id) {
             *all_below = i64::try_from(below.inclusive.units()).unwrap_or(i64::MAX);
         }
-        let Measured { own: self_measured, inclusive: inclusive_measured, closed, least, error, own_error, .. } =
-            measured(path);
+        let Measured {
+            own: self_measured,
+            inclusive: inclusive_measured,
+            closed,
+            least,
+            least_own,
+            error,
+            own_error,
+            ..
+        } = measured(path);
         let is_elsewhere = paths.folded_into(path).is_some(); // it is counted at the path that it is folded into
         let is_apart = !folds.is_inside[id] && !folds.is_head[id] && inclusive_measured[1] > Time::ZERO;
-        // Own times of a folded recursion are fitted by what of them was off the processor; between two readings a call may
-        // seem to take less than what it calls.
-        let least = match folds.is_inside[id] || folds.is_head[id] || paths.is_between(path) {
-            true => Time::ZERO,
-            false => least,
+        // Of calls that lie inside each other own times are fitted; between two readings a call may seem to take less than what it calls.
+        let least = match folds.is_inside[id] || folds.is_head[id] {
+            _ if paths.is_between(path) => [Time::ZERO; 2],
+            true => [Time::ZERO, least_own],
+            false => [least, Time::ZERO],
         };
         let floor = match is_elsewhere || paths.is_edge(path) {
             true => Floor { own: Time::ZERO, all: below.least },

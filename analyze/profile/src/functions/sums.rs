@@ -215,6 +215,25 @@ mod tests {
         }
     }
 
+    /// Where what was taken off for hooks leaves too little for all, each was cut by its share, those as well that take a thousand times
+    /// as long as their hooks.
+    #[test]
+    fn what_takes_much_longer_than_hooks_keeps_its_time_in_a_folded_recursion() {
+        fn branch(levels: u64) -> Call {
+            let cheap = (0..20).map(|_| call(0x1200, 1, Vec::new()));
+            let deeper = (0..2 * levels.min(1)).map(|_| call(0x1100, 3, vec![branch(levels - 1)]));
+            call(0x1000, 5, cheap.chain(deeper).chain([call(0x1300, 10_000, Vec::new())]).collect())
+        }
+        let nodes = record(&[branch(5)], Costs { inner: 20.0, outer: 30.0, ..Costs::default() }, 1);
+        // They are taken for twice as dear as they are.
+        let costs = Costs { inner: 40.0, outer: 60.0, error: 5.0, ..Costs::default() };
+        let merged =
+            merge(&[Family { evidence: Evidence::of_costs(costs), ..family(vec![arena(nodes)]) }], By::All, None);
+        let long = &summed(&merged)[&0x1300].corrected;
+        let (calls, total) = (63.0, long.total.ns());
+        assert!((9_800.0 * calls..=10_000.0 * calls).contains(&total) && long.own == long.total, "{long:?}");
+    }
+
     #[test]
     fn recursion_is_counted_once() {
         let calls = [call(0x1000, 1, vec![call(0x1000, 2, vec![call(0x1000, 4, Vec::new())])])];

@@ -16,18 +16,23 @@ pub fn headline(query: &Query, name: impl Fn(&Function) -> String) -> String {
         let because = because(query, function);
         format!("{} {}: {because}{}.", name(function), takes(function), more(verdict, what))
     };
+    let mut changed = (0..query.functions.len())
+        .filter(|&place| query.functions[place].verdict == Verdict::Changed && !query.is_together(place));
     let mut together = query.together.iter().filter(|group| group.verdict == Verdict::Changed);
     if let Some(group) = together.next() {
-        let changed = (0..query.functions.len()).filter(|&place| query.functions[place].verdict == Verdict::Changed);
-        let more = match changed.filter(|&place| !query.is_together(place)).count() + together.count() {
+        let more = match changed.count() + together.count() {
             0 => String::new(),
             more => format!("; and {} more changed", human::count(more as u64)),
         };
         let names = names_of(query, &group.functions);
         return format!("{names} together take {}: cost moved between them{more}.", longer(&group.sum_ns));
     }
-    if let Some(function) = of(Verdict::Changed).next() {
-        return sentence(function, Verdict::Changed, "changed");
+    if let Some(place) = changed.next() {
+        return sentence(&query.functions[place], Verdict::Changed, "changed");
+    }
+    if let Some(group) = query.together.first() {
+        let (names, takes) = (names_of(query, &group.functions), longer(&group.sum_ns));
+        return format!("No change is confirmed: {names} together took {takes}, and fresh runs do not show that.");
     }
     if let Some(function) = of(Verdict::Calls).next() {
         let calls = exactly(function.calls.difference);

@@ -7,7 +7,7 @@ let query = comparison.queries[0];
 
 function headline() {
   const groups = query.together.filter((group) => group.verdict === "changed");
-  const changed = ofVerdict("changed").filter((fn) => !groups.some((group) => group.functions.includes(query.functions.indexOf(fn))));
+  const changed = ofVerdict("changed").filter((fn) => !query.together.some((group) => group.functions.includes(query.functions.indexOf(fn))));
   const worse = changed.filter((fn) => fn.self_ns.right_median > fn.self_ns.left_median);
   const better = changed.length - worse.length;
   const said = [];
