@@ -10,7 +10,7 @@
 #   --runs N            runs of each side (default: what `diytrace bench` makes of its own accord, 10 to 20)
 #   --layouts N         comparisons of one source in two layouts (default 20)
 #   --refactored N      comparisons of refactorings, each another (default 50)
-#   --bench NAME        only this one of: aa layout planted refactored series looks steps; may be given several times
+#   --bench NAME        only this one of: aa layout planted others refactored series looks steps; may be given several times
 #   --out FOLDER        where the results go (default: benches/results/DATE-PROCESSOR)
 #   --add               add to the comparisons that are there, as after an interruption
 #   --launcher COMMAND  begins each measured command: 'chrt -f 1' keeps others off a busy machine's processor
@@ -21,13 +21,13 @@
 # shellcheck disable=SC2034,SC2154 # the parts share variables
 set -euo pipefail
 benches=$(cd "$(dirname "$0")" && pwd)
-for part in options machine tools contenders packages workloads comparison aa planted layout refactored series looks steps; do
+for part in options machine tools contenders packages workloads comparison aa planted others layout refactored series looks steps; do
     # shellcheck source=/dev/null
     . "$benches/lib/$part.sh"
 done
 
 comparisons=200 planted=20 layouts=20 refactored=50 runs='' results='' add='' prefix='' programs=() changes=() parts=()
-all_parts=(aa layout planted refactored series looks steps)
+all_parts=(aa layout planted others refactored series looks steps)
 
 read_options() {
     while (($#)); do

@@ -1,9 +1,10 @@
-// A change in one function of Lua, chosen when it is compiled. lib/planted.sh includes it before lmemfind(), which looks
-// for one string in another, begins the function with PLANTED_START, and has its caller call it by PLANTED_CALL.
+// A change in one function of a program, chosen when it is compiled. lib/planted.sh includes it before Lua's lmemfind(), which
+// looks for one string in another, begins the function with PLANTED_START, and has its caller call it by PLANTED_CALL;
+// lib/others.sh does so in other programs.
 //   -DPLANTED_TURNS=N    slower by N turns of an empty loop
 //   -DPLANTED_CALLS      called once more at each hundredth call
 //   -DPLANTED_INLINED    inlined into its caller, without hooks
-//   -DPLANTED_RECURSIVE  calls itself once more in each call, and there finds nothing in nothing
+//   -DPLANTED_RECURSIVE  calls itself once more in each call, and there finds nothing in nothing; Lua's only
 #define PLANTED_SILENT __attribute__((always_inline, no_instrument_function)) inline
 
 #ifdef PLANTED_INLINED
@@ -28,19 +29,17 @@ static PLANTED_SILENT void planted_spin(void) {
     while (turns-- > 0) __asm__ volatile("");
 }
 
-static const char *volatile planted_result;
-
 #ifdef PLANTED_RECURSIVE
 #define PLANTED_START(text, length, word) \
-    if (length > 0) planted_result = lmemfind(text, 0, word, 1);
+    if (length > 0) (void)lmemfind(text, 0, word, 1);
 #else
-#define PLANTED_START(text, length, word) planted_spin();
+#define PLANTED_START(...) planted_spin();
 #endif
 
 #ifdef PLANTED_CALLS
 static int planted_count;
-#define PLANTED_CALL(...) \
-    (++planted_count % 100 == 0 ? (void)(planted_result = lmemfind(__VA_ARGS__)) : (void)0, lmemfind(__VA_ARGS__))
+#define PLANTED_CALL(function, ...) \
+    (++planted_count % 100 == 0 ? (void)function(__VA_ARGS__) : (void)0, function(__VA_ARGS__))
 #else
-#define PLANTED_CALL(...) lmemfind(__VA_ARGS__)
+#define PLANTED_CALL(function, ...) function(__VA_ARGS__)
 #endif

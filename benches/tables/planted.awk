@@ -17,10 +17,12 @@ function median(name,   n, i, j, t, list) {
     return n % 2 ? list[(n + 1) / 2] : (list[n / 2] + list[n / 2 + 1]) / 2
 }
 END {
-    printf "A/B: %-10s %11s %6s %14s %6s %12s %8s %24s\n", "planted", "comparisons", "load", "median of D", "found", "unconfirmed", "callers", "others before and after"
+    width = 10
+    for (k = 1; k <= names; k++) if (length(order[k]) > width) width = length(order[k])
+    printf "A/B: %-" width "s %11s %6s %14s %6s %12s %8s %24s\n", "planted", "comparisons", "load", "median of D", "found", "unconfirmed", "callers", "others before and after"
     for (k = 1; k <= names; k++) {
         name = order[k]
-        printf "     %-10s %11d %6.1f %13.1f%% %6d %12d %8d %15d %8d\n", name, times[name], load[name] / times[name], median(name),
+        printf "     %-" width "s %11d %6.1f %13.1f%% %6d %12d %8d %15d %8d\n", name, times[name], load[name] / times[name], median(name),
             found[name], unconfirmed[name], callers[name], before[name], after[name]
     }
 }
