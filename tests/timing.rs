@@ -71,7 +71,7 @@ fn calls_that_are_only_counted_change_no_time() {
             let mut functions = both["functions"].as_array().unwrap().iter();
             let same = functions.find(|same| same["name"] == function["name"]).unwrap();
             assert_eq!(same["calls"].as_u64().unwrap(), 2 * function["calls"].as_u64().unwrap());
-            for time in ["total_ns", "self_ns", "mean_ns", "min_ns", "p50_ns", "max_ns"] {
+            for time in ["total_ns", "self_ns", "total_error_ns", "mean_ns", "min_ns", "p50_ns", "max_ns"] {
                 let [alone, both] = [function, same].map(|function| function[time].as_f64().unwrap());
                 assert!((both - alone).abs() <= 0.001 * alone, "{time}: {both} with others, and alone {function}");
             }

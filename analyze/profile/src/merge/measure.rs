@@ -172,12 +172,13 @@ impl<'a> Measures<'a> {
     }
 
     fn pairs(&self, index: usize, slots: &[SlotTimes; 2]) -> PathPairs {
-        let (timing, below, own) = (self.family.timing, &self.below, &self.below.own[index]);
-        let of_own = match timing {
-            // Exact, whatever is still open: every call here costs its caller the same.
-            Timing::All => Pairs { inner: signed(own.pairs), outer: signed(own.child_pairs), ..Pairs::default() },
-            Timing::Off => Pairs::default(),
-        };
+        let (below, own) = (&self.below, &self.below.own[index]);
+        // There is no time that hooks could be in, nor an error of any.
+        if self.family.timing == Timing::Off {
+            return PathPairs::default();
+        }
+        // Exact, whatever is still open: every call here costs its caller the same.
+        let of_own = Pairs { inner: signed(own.pairs), outer: signed(own.child_pairs), ..Pairs::default() };
         let mut inclusive = slots.map(|slot| slot.pairs());
         let closed = inclusive[0].and(&inclusive[1]);
         // What those called has given way, too.

@@ -110,10 +110,11 @@ impl Part {
 
     /// What calls in a function's histogram cost beyond what the recorder has taken off them.
     pub fn refinement(&self, filed: &Filed) -> Refinement {
-        let (calls, corrected) = (filed.calls, filed.time - Time::from_ns(filed.pairs.cost(&self.costs)));
-        if self.key.timing != Timing::All {
-            return Refinement { calls, own: Time::ZERO, filed: corrected, corrected };
+        // Calls without times are in no histogram.
+        if self.key.timing == Timing::Off {
+            return Refinement::default();
         }
+        let (calls, corrected) = (filed.calls, filed.time - Time::from_ns(filed.pairs.cost(&self.costs)));
         let of_own = Time::from_ns(self.costs.inner).times(calls);
         Refinement { calls, own: of_own - filed.taken, filed: filed.time - of_own - filed.taken_inside, corrected }
     }
