@@ -172,6 +172,17 @@ fn of_what_was_split_or_renamed_or_merged_the_sum_tells_whether_it_takes_longer(
             assert!(first.contains(" together take ") && first.contains(longer), "{set}: {text}");
             assert!(text.contains("\nChanged together: "), "{set}: {text}");
         }
+        // Fresh runs show it again, or that nothing but cost has moved.
+        make_up(here, "before-2", build, &[], &[], 6);
+        make_up(here, "split-2", build, &["-DSPLIT"], &[("parse", 1_400.0), ("tokenise", 1_200.0)], 7);
+        make_up(here, "as-before", build, &["-DSPLIT"], &[("parse", 1_200.0), ("tokenise", 800.0)], 8);
+        for (fresh, verdict, expected) in [("split-2", "changed", 1), ("as-before", "unconfirmed", 0)] {
+            let words = ["diff", "before", "split", "--format", "json", "--confirm", "before-2", fresh];
+            let output = run_to_end(diytrace(here).args(words));
+            let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+            let group = &json["queries"][0]["together"][0];
+            assert_eq!((&group["verdict"], output.status.code()), (&json!(verdict), Some(expected)), "{fresh}: {json}");
+        }
     }
 }
 

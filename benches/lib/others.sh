@@ -43,7 +43,7 @@ compare_planted_sqlite() {
 }
 
 prepare_planted_ninja() {
-    search_function='CanonicalizePath(char*, unsigned long*, unsigned long*)' planted_callers='CanonicalizePath\(std::.*'
+    search_function='CanonicalizePath(char*, unsigned long*, unsigned long*)' planted_callers='CanonicalizePath[(]std::.*'
     get_source_package ninja ninja-build
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::compare::compare;
-use super::comparison::{Comparison, Confirmation, Function, Query, Repeat, Test, Verdict};
+use super::comparison::{Comparison, Confirmation, Function, Moved, Query, Repeat, Test, Verdict};
 use super::{Error, Options};
 use crate::runs::Runs;
 
@@ -51,10 +51,7 @@ pub fn confirm(comparison: &mut Comparison, left: &Runs, right: &Runs) -> Result
             ));
         }
         for function in &mut query.functions {
-            let same = |other: &&Function| {
-                (&other.name, &other.module, &other.file) == (&function.name, &function.module, &function.file)
-            };
-            match again.functions.iter().find(same) {
+            match again.functions.iter().find(|other| who(other) == who(function)) {
                 Some(other) => judge(function, other, &options),
                 None => reject(function, None),
             }
@@ -69,7 +66,7 @@ pub fn confirm(comparison: &mut Comparison, left: &Runs, right: &Runs) -> Result
             }
         }
         for group in 0..query.together.len() {
-            if !is_together_again(query, again, group, &options) {
+            if !is_together_again(query, again, &query.together[group], &options) {
                 query.together[group].verdict = Verdict::Unconfirmed;
             }
         }
@@ -79,15 +76,18 @@ pub fn confirm(comparison: &mut Comparison, left: &Runs, right: &Runs) -> Result
     Ok(())
 }
 
-/// Whether the sum of functions changed again.
-fn is_together_again(query: &Query, again: &Query, group: usize, options: &Options) -> bool {
-    let group = &query.together[group];
-    let names = |query: &Query, functions: &[usize]| -> BTreeSet<(String, String)> {
-        let of = |place: &usize| (query.functions[*place].name.clone(), query.functions[*place].module.clone());
-        functions.iter().map(of).collect()
-    };
-    let of_these = names(query, &group.functions);
-    let mut others = again.together.iter().filter(|other| names(again, &other.functions) == of_these);
+/// What a function is called in any comparison.
+fn who(function: &Function) -> (&str, &str, Option<&str>) {
+    (&function.name, &function.module, function.file.as_deref())
+}
+
+/// Whether the sum of functions changed again: whatever the fresh runs alone would say of it, as with functions.
+fn is_together_again(query: &Query, again: &Query, group: &Moved, options: &Options) -> bool {
+    fn those<'a>(query: &'a Query, group: &Moved) -> BTreeSet<(&'a str, &'a str, Option<&'a str>)> {
+        group.functions.iter().map(|place| who(&query.functions[*place])).collect()
+    }
+    let of_these = those(query, group);
+    let mut others = again.together.iter().chain(&again.moved).filter(|other| those(again, other) == of_these);
     others.any(|other| repeats(&group.sum_ns, &other.sum_ns, options))
 }
 

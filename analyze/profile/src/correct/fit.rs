@@ -25,66 +25,60 @@ pub fn fit_below(children: &[usize], id: usize, floors: &Floors, times: &mut Tim
     times.change(id, |times| set_own(times, room - taken));
 }
 
-/// Makes times fit into a room, those first that are uncertain, and none shorter than it is known to be; what is cut off is uncertain,
-/// too.
-fn shrink(times: &mut TimesList, ids: &[usize], room: Time, least: impl Fn(usize) -> Time) {
-    let sum: Time = ids.iter().map(|&id| times.inclusive(id)).sum();
-    let mut excess = (sum - room).at_least_zero();
+/// Has times give way by an excess: those first that are uncertain, and none by more than it can. `most` is by how much each can, and how
+/// uncertain it is. What is left over.
+fn give_way(
+    times: &mut TimesList,
+    ids: impl Iterator<Item = usize> + Clone,
+    mut excess: Time,
+    most: impl Fn(usize, &PathTimes) -> [Time; 2],
+    cut: impl Fn(&mut PathTimes, Time),
+) -> Time {
     for at_most_the_error in [true, false] {
-        if excess == Time::ZERO {
-            return;
+        if excess <= Time::ZERO {
+            break;
         }
-        let most = |id: usize, times: &PathTimes| {
-            let most = (times.inclusive - least(id)).at_least_zero();
-            if at_most_the_error { most.min(times.error) } else { most }
+        let most = |id: usize, times: &TimesList| {
+            let [most, error] = most(id, &times.get(id));
+            if at_most_the_error { most.min(error) } else { most }
         };
-        let all: Time = ids.iter().map(|&id| most(id, &times.get(id))).sum();
+        let all: Time = ids.clone().map(|id| most(id, times)).sum();
         let to_cut = excess.min(all);
-        for &id in ids {
-            let mut time = times.get(id);
-            let most = most(id, &time);
+        for id in ids.clone() {
+            let most = most(id, times);
             // Rounded up, so that nothing is left over.
-            let cut = if to_cut == all { most } else { (most - most.share(all - to_cut, all)).min(excess) };
-            time.cut(cut);
-            times.set(id, &time);
-            excess = excess - cut;
+            let part = if to_cut == all { most } else { (most - most.share(all - to_cut, all)).min(excess) };
+            times.change(id, |times| cut(times, part));
+            excess = excess - part;
         }
     }
+    excess
+}
+
+/// Makes times fit into a room, none shorter than it is known to be; what is cut off is uncertain.
+fn shrink(times: &mut TimesList, ids: &[usize], room: Time, least: impl Fn(usize) -> Time) {
+    let sum: Time = ids.iter().map(|&id| times.inclusive(id)).sum();
+    let most = |id: usize, times: &PathTimes| [(times.inclusive - least(id)).at_least_zero(), times.error];
+    let mut excess = give_way(times, ids.iter().copied(), (sum - room).at_least_zero(), most, PathTimes::cut);
     // Shares are rounded, and a share of very much may be too much by the smallest part.
     for &id in ids {
-        let mut time = times.get(id);
-        let cut = excess.min(time.inclusive);
-        time.cut(cut);
-        times.set(id, &time);
+        if excess <= Time::ZERO {
+            break;
+        }
+        let cut = excess.min(times.inclusive(id));
+        times.change(id, |times| times.cut(cut));
         excess = excess - cut;
     }
 }
 
-/// Fits the own times in a folded recursion, and below it, into the inclusive time of its outermost calls: those first that are
-/// uncertain, as elsewhere.
+/// Fits the own times in a folded recursion, and below it, into the inclusive time of its outermost calls.
 pub fn fit_own(recursion: Range<usize>, floors: &Floors, times: &mut TimesList) {
     let head = recursion.start;
     let room = times.inclusive(head);
     let own = |times: &TimesList| recursion.clone().map(|id| times.get(id).own).sum::<Time>();
-    for at_most_the_error in [true, false] {
-        let excess = own(times) - room;
-        if excess <= Time::ZERO {
-            break;
-        }
-        let most = |id: usize, times: &PathTimes| {
-            let most = (times.own - floors.own(id)).at_least_zero();
-            if at_most_the_error { most.min(times.own_error) } else { most }
-        };
-        let all: Time = recursion.clone().map(|id| most(id, &times.get(id))).sum();
-        let to_cut = excess.min(all);
-        for id in recursion.clone().filter(|_| to_cut > Time::ZERO) {
-            let times_of = times.get(id);
-            let cut = most(id, &times_of);
-            // Rounded up, so that nothing is left over; the head has what is too much.
-            let cut = if to_cut == all { cut } else { cut - cut.share(all - to_cut, all) };
-            times.change(id, |times| set_own(times, times.own - cut));
-        }
-    }
+    let most = |id: usize, times: &PathTimes| [(times.own - floors.own(id)).at_least_zero(), times.own_error];
+    let excess = own(times) - room;
+    give_way(times, recursion.clone(), excess, most, |times, cut| set_own(times, times.own - cut));
     let left = room - own(times);
     times.change(head, |times| set_own(times, times.own + left));
 }
