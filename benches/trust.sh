@@ -21,7 +21,7 @@
 # shellcheck disable=SC2034,SC2154 # the parts share variables
 set -euo pipefail
 benches=$(cd "$(dirname "$0")" && pwd)
-for part in options machine tools contenders packages workloads comparison aa planted others layout refactored series looks steps; do
+for part in options machine tools contenders packages workloads postgres comparison aa planted others layout refactored series looks steps; do
     # shellcheck source=/dev/null
     . "$benches/lib/$part.sh"
 done

@@ -260,6 +260,8 @@ fn runs_are_added_only_where_they_may_decide_and_up_to_the_most() {
     assert_eq!(story.read("log").replace('\n', "").get(..8), Some("ABBAABBA"));
     // Who says how many runs, gets as many.
     assert_eq!(bench(&["--runs", "2"]).0, 2);
+    let fewer = run_to_end(&mut story.bench(&["--runs", "5", "--most-runs", "3", "--a", "true", "--b", "true"]));
+    assert_refused(&fewer, &["--most-runs 3 is less than --runs 5"]);
     let refused = run_to_end(&mut story.bench(&["--most-runs", "5", "--precision", "1", "--a", "true"]));
     assert_eq!(refused.status.code(), Some(2));
 }

@@ -448,8 +448,9 @@ fn nobody_comes_in_who_does_not_belong() {
     };
     let (read, write) = ("a".repeat(20), "b".repeat(20));
     assert_eq!(service.get("/v1/series").status, 401);
-    assert_eq!((status("GET", "/v1/series", &read), status("GET", "/v1/series", &write)), (200, 401));
-    assert_eq!((status("POST", "/v1/frames", &read), status("POST", "/v1/frames", &write)), (401, 400));
+    assert_eq!((status("GET", "/v1/series", &read), status("GET", "/v1/series", &write)), (200, 403));
+    assert_eq!((status("POST", "/v1/frames", &read), status("POST", "/v1/frames", &write)), (403, 400));
+    assert_eq!(status("GET", "/v1/series", &"c".repeat(20)), 401);
     assert_eq!((service.get("/").status, service.get("/healthz").status), (200, 200));
     let recorded = fixture("forks.c", builds()[0]).record().args(&["5", "2"]).run();
     let push = |more: &[&str]| {

@@ -1,8 +1,9 @@
 # A/B in other programs than Lua: SQLite against itself with patternCompare() changed, which LIKE is, and ninja (C++) with
-# CanonicalizePath(), which takes `.` and `..` out of a path. Each takes about a twentieth of the run.
+# CanonicalizePath(), which takes `.` and `..` out of a path, and PostgreSQL with advance_windowaggregate(), which adds a row
+# to an aggregate. Each takes about a twentieth of the run.
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of trust.sh, and results in variables
 
-other_subjects=(sqlite ninja)
+other_subjects=(sqlite ninja postgres)
 other_changes=(slower-2 slower-5 calls-1)
 
 bench_others() {
@@ -64,7 +65,7 @@ build_planted_ninja() {
             -e '/^void CanonicalizePath\(string\* path,/i #include "planted.h"' \
             "$source/util.cc" >"$folder/util.cc"
         [[ $(grep -c PLANTED_ "$folder/util.cc") = 3 ]] || refuse "this version of ninja has another CanonicalizePath" || return
-        awk -v edges=2500 -f "$benches/programs/ninja.awk" >"$folder/build.ninja"
+        awk -v edges=10000 -f "$benches/programs/ninja.awk" >"$folder/build.ninja"
     fi
     "${compile[@]}" "${@:2}" -c "$folder/util.cc" -o "$folder/$1.o" && c++ "$folder"/o/*.o "$folder/$1.o" -lpthread -o "$folder/$1"
 } >>"$work/build.log" 2>&1
@@ -73,6 +74,53 @@ build_planted_ninja() {
 compare_planted_ninja() {
     local arguments="-f '$work/planted/ninja/build.ninja' -t rules"
     compare "'$work/planted/ninja/$1' $arguments" "'$work/planted/ninja/$2' $arguments"
+}
+
+# A server for one session, which reads its queries from standard input: executor and sorting have hooks, and others' work is done in between.
+prepare_planted_postgres() {
+    search_function=advance_windowaggregate planted_callers='eval_windowaggregates'
+    with_postgres make_planted_data && echo "$planted_query" >"$work/planted.sql"
+}
+
+# As it finds nothing, the text stays as it is, row for row.
+planted_aggregate="create aggregate unchanged(text, text) (sfunc = regexp_replace, stype = text, initcond = '$(printf 'so many words %.0s' {1..8})');"
+planted_query="select count(s) from (select unchanged('wor[0-9]', '') over (order by a) s from x where a <= 5000) t;
+select sum(a) from (select a from x order by -a offset 0) s;"
+
+# In with_postgres: the table, and a script that runs the server of a name. Its user writes the recording.
+make_planted_data() {
+    load_table >&2
+    (cd "$folder/data" && echo "$planted_aggregate" | "${as_server[@]}" "$folder/install/bin/postgres" --single -D . postgres) >>"$work/build.log" 2>&1 || return
+    printf 'planted_folder=%q\n' "$folder" >"$work/planted-postgres"
+    cat >"$work/planted-postgres.sh" <<END
+chmod 777 "\$DIYTRACE_OUT"
+export LD_LIBRARY_PATH='$LD_LIBRARY_PATH'
+cd '$folder/data' && exec ${as_server[*]} '$folder/install/bin/postgres.planted-'"\$1" --single -D . -c fsync=off postgres <'$work/planted.sql'
+END
+}
+
+# build_planted_postgres NAME FLAG...: the server's file install/bin/postgres.planted-NAME. Only one file of it is compiled.
+build_planted_postgres() (
+    # shellcheck source=/dev/null
+    . "$work/planted-postgres"
+    cd "$planted_folder/source/src/backend" || return
+    file=executor/nodeWindowAgg.c
+    cp -p "$file" "$file.original"
+    # shellcheck disable=SC2064 # the file's name as it is now
+    trap "mv '$PWD/$file.original' '$PWD/$file'; rm -f executor/{nodeWindowAgg.o,objfiles.txt} postgres" EXIT
+    # Its declaration, its name where it is defined, the end of that head, and its only caller.
+    sed -E -e '/^static void advance_windowaggregate\(/{h;s/.*/#include "planted.h"/;G}' \
+        -e '/^advance_windowaggregate\(/{s/^/PLANTED_KIND /;:head;n;/^\{$/!b head;s/$/\n\tPLANTED_START()/}' \
+        -e 's/^(\t+)advance_windowaggregate\(winstate,$/\1PLANTED_CALL(advance_windowaggregate, winstate,/' "$file.original" >"$file"
+    [[ $(grep -c PLANTED_ "$file") = 3 ]] || refuse "this version of PostgreSQL has another advance_windowaggregate" || return
+    rm -f executor/{nodeWindowAgg.o,objfiles.txt} postgres
+    make -C executor COPT="-finstrument-functions -I $benches/programs ${*:2}" && make &&
+        cp -f postgres "$planted_folder/install/bin/postgres.planted-$1"
+) >>"$work/build.log" 2>&1
+
+compare_planted_postgres() {
+    local script="sh '$work/planted-postgres.sh'"
+    compare "$script '$1'" "$script '$2'"
 }
 
 show_others() { awk -F'\t' -f "$benches/tables/planted.awk" "$results/trust-others.tsv"; }

@@ -117,6 +117,7 @@ found() {
         END { printf "%s", line }' "$set/report/functions.tsv"
     claims | awk -F'\t' -v name="$planted_function" -v callers="^($planted_callers)$" '
         $1 == name { next }
+        $3 == "follows" { next }
         $1 ~ callers { callers_before++; callers_after += $3 != "unconfirmed"; next }
         { before++; after += $3 != "unconfirmed" }
         END { printf "\t%d\t%d\t%d\t%d\n", callers_before, callers_after, before, after }'

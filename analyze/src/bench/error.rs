@@ -32,6 +32,14 @@ pub enum Error {
     /// A server's profile cannot be copied.
     #[error(transparent)]
     Ctl(#[from] ctl::Error),
+    /// The most runs are fewer than the runs.
+    #[error("--most-runs {most} is less than --runs {runs}: name at least as many, or leave one of them out")]
+    MostRuns {
+        /// As many as `--runs` asks for.
+        runs: u32,
+        /// As many as `--most-runs` allows.
+        most: u32,
+    },
     /// The scenario does not say what it should.
     #[error("{}: {what}", path.display())]
     Scenario {

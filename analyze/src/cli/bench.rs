@@ -138,6 +138,11 @@ pub struct Arguments {
 impl Arguments {
     /// Runs the command and gives its exit status.
     pub fn run(self, out: &mut dyn Write) -> Result<u8, Error> {
+        if let (Some(runs), Some(most)) = (self.runs, self.most_runs)
+            && most < runs
+        {
+            return Err(bench::Error::MostRuns { runs, most }.into());
+        }
         // What is wrong with the store is better said before the runs.
         let keeper = from_store::keeper(&self.kept)?;
         Ok(bench::run(&self.into(), keeper, out)?)
@@ -153,8 +158,8 @@ impl Arguments {
         if let Some(percent) = self.precision {
             return Amount::Precision(percent / 100.0);
         }
-        let runs = self.runs.unwrap_or(RUNS);
         let most = self.most_runs.unwrap_or(self.runs.unwrap_or(MOST_RUNS));
+        let runs = self.runs.unwrap_or(RUNS.min(most));
         let has_two_sides = self.b.is_some() || self.scenario.is_some();
         match has_two_sides && most > runs {
             true => Amount::Decided(Looks { first: runs as usize, most: most as usize }),

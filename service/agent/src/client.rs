@@ -226,7 +226,7 @@ impl Client {
     /// Sends a body; once more where the token is no longer taken and there is another by now.
     fn sent(&self, request: impl Fn() -> RequestBuilder<WithBody>, body: &[u8]) -> Result<(u16, String), Error> {
         match self.sent_once(request(), body)? {
-            (401, _) if self.is_renewed() => self.sent_once(request(), body),
+            (401 | 403, _) if self.is_renewed() => self.sent_once(request(), body),
             answer => Ok(answer),
         }
     }

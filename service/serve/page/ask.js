@@ -24,7 +24,8 @@ export async function ask(path, request = {}) {
     if (error.name === "AbortError") throw error;
     throw new Error("The service does not answer: does it still run, and is it reached from here?");
   });
-  if (answer.status === 401) throw new WantsToken();
+  // No: a token that nobody knows, or one that may only write.
+  if (answer.status === 401 || (answer.status === 403 && token)) throw new WantsToken();
   if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).error || `status ${answer.status}`);
   return answer;
 }

@@ -82,7 +82,9 @@ impl FromStr for Keep {
                 _ => return Err(()),
             }
         }
-        Ok(keep)
+        // Two ages, or two sizes: nobody knows which is meant.
+        let told = usize::from(keep.age.is_some()) + usize::from(keep.bytes.is_some());
+        if told == text.split('|').count() { Ok(keep) } else { Err(()) }
     }
 }
 
@@ -172,7 +174,18 @@ mod tests {
         assert_eq!(of("fine=2d|20GB").unwrap().fine, both);
         assert_eq!(of("hour=512M").unwrap().hour, Keep { age: None, bytes: Some(512 << 20) });
         assert_eq!(of("hour=512M").unwrap().minute, Retention::default().minute);
-        for text in ["", "fine", "fine=", "week=2d", "fine=2", "fine=2w", "fine=-1d", "fine=99999999999999999999d"] {
+        for text in [
+            "",
+            "fine",
+            "fine=",
+            "week=2d",
+            "fine=2",
+            "fine=2w",
+            "fine=1h|3d",
+            "fine=1h|2G|3G",
+            "fine=-1d",
+            "fine=99999999999999999999d",
+        ] {
             assert!(of(text).is_err(), "{text}");
         }
     }

@@ -53,13 +53,32 @@ impl Tokens {
     }
 
     /// Whether a request may go on.
-    pub fn let_in(&self, method: &Method, headers: &HeaderMap) -> bool {
-        let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let shown = shown.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
-        let known = if matches!(*method, Method::GET | Method::HEAD) { &self.read } else { &self.write };
+    pub fn let_in(&self, method: &Method, headers: &HeaderMap) -> Verdict {
+        let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let (scheme, token) = shown.split_once(' ').unwrap_or_default();
+        let shown = if scheme.eq_ignore_ascii_case("bearer") { token.trim() } else { "" };
         // All are compared, whichever fits.
-        known.iter().fold(false, |any, token| any | is_same(token.as_bytes(), shown.as_bytes()))
+        let is_among =
+            |known: &[String]| known.iter().fold(false, |any, token| any | is_same(token.as_bytes(), shown.as_bytes()));
+        let (may_read, may_write) = (is_among(&self.read), is_among(&self.write));
+        let reads = matches!(*method, Method::GET | Method::HEAD);
+        match (if reads { may_read } else { may_write }, may_read || may_write) {
+            (true, _) => Verdict::Yes,
+            (false, true) => Verdict::NotThis,
+            (false, false) => Verdict::Unknown,
+        }
     }
+}
+
+/// Whether a token opens the door.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It does.
+    Yes,
+    /// It is known, but is for the other: to read, or to write.
+    NotThis,
+    /// It is not known, or none was shown.
+    Unknown,
 }
 
 /// Compares in a time that does not tell where two differ.
@@ -77,13 +96,24 @@ mod tests {
         let tokens = Tokens { read: vec!["a".repeat(20)], write: vec!["b".repeat(20)] };
         let let_in = |method: Method, token: &str| {
             let mut headers = HeaderMap::new();
-            headers.insert(header::AUTHORIZATION, format!("Bearer {token}").parse().unwrap());
+            headers.insert(header::AUTHORIZATION, token.parse().unwrap());
             tokens.let_in(&method, &headers)
         };
-        assert!(let_in(Method::GET, &"a".repeat(20)) && let_in(Method::POST, &"b".repeat(20)));
-        assert!(!let_in(Method::POST, &"a".repeat(20)) && !let_in(Method::GET, &"b".repeat(20)));
-        assert!(
-            !let_in(Method::GET, "") && !let_in(Method::GET, &"a".repeat(19)) && !let_in(Method::GET, &"a".repeat(21))
-        );
+        let token = |letter: &str, count: usize| format!("Bearer {}", letter.repeat(count));
+        let [read, write] = ["a", "b"].map(|letter| token(letter, 20));
+        assert_eq!([let_in(Method::GET, &read), let_in(Method::POST, &write)], [Verdict::Yes; 2]);
+        assert_eq!([let_in(Method::POST, &read), let_in(Method::GET, &write)], [Verdict::NotThis; 2]);
+        for wrong in [
+            "",
+            "Bearer",
+            "Bearer ",
+            &token("a", 19),
+            &token("a", 21),
+            &"a".repeat(20),
+            &read.replace("Bearer", "Basic"),
+        ] {
+            assert_eq!(let_in(Method::GET, wrong), Verdict::Unknown, "{wrong}");
+        }
+        assert_eq!(let_in(Method::GET, &read.replace("Bearer", "bearer")), Verdict::Yes, "schemes have no case");
     }
 }

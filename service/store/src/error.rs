@@ -232,7 +232,9 @@ pub enum Error {
         why: String,
     },
     /// No moment.
-    #[error("`{text}` is no time: write an age such as 90s, 1h or 2d, `now`, or a moment such as 2026-11-20T14:00:00Z")]
+    #[error(
+        "`{text}` is no time: write an age such as 90s, 1h or 2d, `now`, or a moment such as 2026-11-20 or 2026-11-20T14:00:00Z"
+    )]
     Moment {
         /// What was written.
         text: String,

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use jiff::{Span, Timestamp, Zoned};
+use jiff::{Span, Timestamp, Zoned, civil};
 
 use crate::Error;
 
@@ -39,6 +39,7 @@ impl Range {
     }
 }
 
+/// Of a moment without an offset, it is in the zone of `now`.
 fn nanoseconds(text: &str, now: &Zoned) -> Result<i64, Error> {
     let wrong = || Error::Moment { text: text.to_owned() };
     let moment: Timestamp = match text {
@@ -47,7 +48,12 @@ fn nanoseconds(text: &str, now: &Zoned) -> Result<i64, Error> {
         _ => match text.parse::<Span>() {
             Ok(age) if !age.is_negative() => now.checked_sub(age).map_err(|_| wrong())?.timestamp(),
             Ok(_) => return Err(wrong()),
-            Err(_) => text.parse().map_err(|_| wrong())?,
+            Err(_) => match text.parse::<civil::DateTime>() {
+                Ok(moment) if text.parse::<Timestamp>().is_err() => {
+                    moment.to_zoned(now.time_zone().clone()).map_err(|_| wrong())?.timestamp()
+                }
+                _ => text.parse().map_err(|_| wrong())?,
+            },
         },
     };
     i64::try_from(moment.as_nanosecond()).map_err(|_| wrong())
@@ -80,6 +86,16 @@ mod tests {
             assert_eq!(at(text).unwrap(), age, "{text}");
         }
         assert_eq!(nanoseconds("@1.25", &now).unwrap(), 1_250_000_000);
+        let in_the_east: Zoned = "2026-11-20T14:00:00+02:00[+02:00]".parse().unwrap();
+        let hours = |text: &str| {
+            nanoseconds(text, &in_the_east)
+                .map(|ns| (in_the_east.timestamp().as_nanosecond() as i64 - ns) / 3_600_000_000_000)
+        };
+        for (text, ago) in
+            [("2026-11-20", 14), ("2026-11-20 12:00", 2), ("2026-11-20T12:00:00Z", 0), ("2026-11-20T12:00+03:00", 5)]
+        {
+            assert_eq!(hours(text).unwrap(), ago, "{text}");
+        }
         for text in
             ["", "@", "@-1", "@1.0000000001", "@99999999999999", "1", "yesterday", "-1h", "2026-13-01T00:00:00Z"]
         {

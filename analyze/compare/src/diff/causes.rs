@@ -217,12 +217,17 @@ pub fn is_ratio_changed(ratios: &Test, counts: [&Counts; 2], options: &Options) 
         matches!(counts.verdict, CountVerdict::Equal | CountVerdict::Changed | CountVerdict::Undecided)
     };
     if counts.into_iter().all(is_exact) {
-        // As fractions of whole numbers.
-        let first = |counts: &[u64]| u128::from(counts.first().copied().unwrap_or(0));
-        let [calls, caller] = counts;
-        return first(&calls.left) * first(&caller.right) != first(&calls.right) * first(&caller.left);
+        let first = |counts: &Counts| [&counts.left, &counts.right].map(|of| of.first().copied().unwrap_or(0));
+        return is_exact_ratio_changed(first(counts[0]), first(counts[1]));
     }
     ratios.reaches_threshold() && ratios.is_at_least(SAME_RATIO.min(options.min_change))
+}
+
+/// Whether exact calls on both sides are more or fewer than those of the caller explain, by a call or more: as fractions of whole numbers.
+/// What is called by each call of its caller but the first is called by none of them more often if that is called more often.
+fn is_exact_ratio_changed(calls: [u64; 2], caller: [u64; 2]) -> bool {
+    let ([left, right], [of_left, of_right]) = (calls.map(u128::from), caller.map(u128::from));
+    (left * of_right).abs_diff(right * of_left) >= of_left.min(of_right).max(1)
 }
 
 /// The callers that explain a function's count: they are called more or less often, and each call of every caller still
@@ -308,6 +313,20 @@ mod tests {
         assert_eq!(split::split([100.0, 150.0], [1000.0, 1500.0]), (500.0, 0.0));
         // Twice the calls at half the cost: nothing has changed, and both have.
         assert_eq!(split::split([100.0, 200.0], [1000.0, 1000.0]), (750.0, -750.0));
+    }
+
+    #[test]
+    fn what_is_not_called_by_the_first_call_of_its_caller_follows_it() {
+        for (calls, caller) in
+            [([4999, 5049], [5000, 5050]), ([5000, 5050], [5000, 5050]), ([0, 0], [0, 0]), ([0, 0], [1, 9])]
+        {
+            assert!(!is_exact_ratio_changed(calls, caller), "{calls:?} of {caller:?}");
+        }
+        for (calls, caller) in
+            [([5000, 5001], [5000, 5000]), ([5000, 5050], [5000, 5000]), ([2, 4], [2, 3]), ([1, 1], [1, 2])]
+        {
+            assert!(is_exact_ratio_changed(calls, caller), "{calls:?} of {caller:?}");
+        }
     }
 
     proptest! {

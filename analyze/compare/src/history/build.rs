@@ -12,9 +12,18 @@ use super::found::Found;
 use super::part::Part;
 use super::points::{Values, bin, numbers, of_a_call, of_a_run, of_the_middle, points, resolution, samples};
 use super::significance::keep_significant;
-use super::steps::{LEVEL, smallest_p, steps};
+use super::steps::{LEVEL, smallest_p, spread, steps};
 use crate::observed::identity::{Identity, Key, Matching};
 use crate::observed::{Apart, Measured, Part as Said};
+
+/// Functions that vary by less from one part to the next are not named,
+const LEAST_SPREAD: f64 = 0.2;
+
+/// nor those with less of all exclusive time,
+const LEAST_SHARE: f64 = 0.01;
+
+/// and of the others so many.
+const SHOWN: usize = 5;
 
 /// What to tell.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +54,7 @@ pub fn history(opened: &Opened, parts: &[Part], options: &Options) -> Result<Doc
     let numbers = numbers(&parts, options.slice_ns.is_some());
     let keys = keys(&identities, &said);
     let calls: BTreeSet<(usize, usize)> = said.iter().flat_map(|said| said.calls.iter().copied()).collect();
-    let functions = functions(&keys, said);
+    let (functions, without_preempted) = functions(&keys, said);
     let named: Vec<(&Key, &Values)> = functions.iter().collect();
     let are_named = !options.functions.is_empty();
     if named.is_empty() {
@@ -55,6 +64,7 @@ pub fn history(opened: &Opened, parts: &[Part], options: &Options) -> Result<Doc
     let looked = Looked { parts: &parts, numbers: &numbers, is_timed, is_time };
     let mut steps: Vec<Vec<Found<Measure>>> = named.iter().map(|(_, values)| looked.steps(values)).collect();
     let tested = looked.correct(&mut steps, &named, &mut warnings);
+    warnings.extend(looked.varying(&named));
     if !are_named {
         leave_to_callees(&mut steps, &named, &keys, &calls);
     }
@@ -76,6 +86,7 @@ pub fn history(opened: &Opened, parts: &[Part], options: &Options) -> Result<Doc
         slice_ns: options.slice_ns,
         coarse: options.coarse.clone(),
         warnings: warnings.into_iter().collect(),
+        without_preempted,
         tested,
         functions,
     })
@@ -128,8 +139,9 @@ fn keys(identities: &[Identity], parts: &[Said]) -> Vec<Key> {
     identities.iter().map(|identity| matching.key(identity)).collect()
 }
 
-/// Functions by what all builds call them, with what each part says.
-fn functions(keys: &[Key], parts: Vec<Said>) -> BTreeMap<Key, Values> {
+/// Functions by what all builds call them, with what each part says. Whether all of it knows when others had the processor; if not, none
+/// does: times with and without that cannot be held against each other.
+fn functions(keys: &[Key], parts: Vec<Said>) -> (BTreeMap<Key, Values>, bool) {
     let mut functions: BTreeMap<Key, Values> = BTreeMap::new();
     let count = parts.len();
     for (at, said) in parts.into_iter().enumerate() {
@@ -138,7 +150,12 @@ fn functions(keys: &[Key], parts: Vec<Said>) -> BTreeMap<Key, Values> {
             values[at].get_or_insert_default().add(&measured);
         }
     }
-    functions
+    let mut measured = functions.values().flatten().flatten().filter(|measured| measured.calls > 0).peekable();
+    let all_know = measured.peek().is_some() && measured.all(|measured| measured.preempted.is_some());
+    if !all_know {
+        functions.values_mut().flatten().flatten().for_each(|measured| measured.preempted = None);
+    }
+    (functions, all_know)
 }
 
 /// What steps are looked for in.
@@ -175,6 +192,30 @@ impl Looked<'_> {
         self.measures().flat_map(of_measure).collect()
     }
 
+    /// What the reader should know of functions whose times vary so much that a rise may be missed.
+    fn varying(&self, named: &[(&Key, &Values)]) -> Option<String> {
+        let own = |values: &Values| values.iter().flatten().map(|measured| measured.own).sum::<f64>();
+        let all: f64 = named.iter().map(|(_, values)| own(values)).sum();
+        let spread = |values: &Values| {
+            let of_measure = |measure| spread(&samples(self.parts, self.numbers, values, of(measure)).0);
+            let times = self.measures().filter(|measure| *measure != Measure::CallsPerRun);
+            times.filter_map(of_measure).min_by(f64::total_cmp)
+        };
+        let of_weight = named.iter().filter(|(_, values)| own(values) >= LEAST_SHARE * all);
+        let spreads = of_weight.filter_map(|(key, values)| Some((spread(values)?, key.name.as_str())));
+        let mut spreads: Vec<(f64, &str)> = spreads.filter(|(spread, _)| *spread >= LEAST_SPREAD).collect();
+        spreads.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1)));
+        let told: Vec<String> =
+            spreads.iter().take(SHOWN).map(|(spread, name)| format!("{name} by {:.0}%", spread * 100.0)).collect();
+        let more = match spreads.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more by at least {:.0}%", LEAST_SPREAD * 100.0),
+        };
+        let each = if self.is_time { "slice of time" } else { "recording" };
+        let told = (!told.is_empty()).then(|| told.join(", "))?;
+        Some(format!("times vary from one {each} to the next, and a smaller change is not found: {told}{more}"))
+    }
+
     /// Keeps the steps that chance is unlikely to show among all the functions. How many functions that were.
     fn correct(
         &self,
@@ -199,5 +240,68 @@ fn of(measure: Measure) -> fn(&Part, Option<&Measured>) -> Option<f64> {
         Measure::SelfPerCallNs => of_a_call,
         Measure::CallsPerRun => of_a_run,
         Measure::P50Ns => of_the_middle,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(own: f64, preempted: Option<f64>) -> Measured {
+        Measured { calls: 1, own, preempted, ..Measured::default() }
+    }
+
+    fn said(functions: Vec<Measured>) -> Said {
+        Said { functions: functions.into_iter().enumerate().collect(), is_timed: true, ..Said::default() }
+    }
+
+    fn keys(names: &[&str]) -> Vec<Key> {
+        names.iter().map(|name| Key { name: (*name).to_owned(), ..Key::default() }).collect()
+    }
+
+    #[test]
+    fn times_are_less_preempted_time_if_all_recordings_know_it() {
+        let keys = keys(&["work"]);
+        let of_a_call = |parts: Vec<Said>| {
+            let (functions, without_preempted) = functions(&keys, parts);
+            let part = Part { group: String::new(), value: String::new(), started: 0, ended: 1, inside: 1.0 };
+            let values = functions[&keys[0]].iter().map(|measured| of_a_call(&part, measured.as_ref()));
+            (values.collect::<Vec<_>>(), without_preempted)
+        };
+        let disturbed = || said(vec![measured(150.0, Some(50.0))]);
+        let all_know = of_a_call(vec![said(vec![measured(100.0, Some(0.0))]), disturbed()]);
+        assert_eq!(all_know, (vec![Some(100.0), Some(100.0)], true));
+        let one_does_not = of_a_call(vec![said(vec![measured(100.0, None)]), disturbed()]);
+        assert_eq!(one_does_not, (vec![Some(100.0), Some(150.0)], false));
+    }
+
+    #[test]
+    fn it_is_told_where_times_vary_so_much_that_a_change_would_be_missed() {
+        let keys = keys(&["steady", "varying", "small"]);
+        let runs: Vec<Said> = (0..12)
+            .map(|run| {
+                let high = f64::from(run % 2);
+                let own = [1000.0 + run as f64, 1000.0 + 400.0 * high, 1.0 + high];
+                said(own.map(|own| measured(own, None)).to_vec())
+            })
+            .collect();
+        let part = |at: i64| Part {
+            group: at.to_string(),
+            value: (at / 6).to_string(),
+            started: at,
+            ended: at + 1,
+            inside: 1.0,
+        };
+        let parts: Vec<Part> = (0..12).map(part).collect();
+        let numbers = numbers(&parts, false);
+        let (functions, _) = functions(&keys, runs);
+        let named: Vec<(&Key, &Values)> = functions.iter().collect();
+        let looked = Looked { parts: &parts, numbers: &numbers, is_timed: true, is_time: false };
+        assert_eq!(
+            looked.varying(&named).as_deref(),
+            Some("times vary from one recording to the next, and a smaller change is not found: varying by 33%")
+        );
+        let steady: Vec<_> = named.into_iter().filter(|(key, _)| key.name == "steady").collect();
+        assert_eq!(looked.varying(&steady), None);
     }
 }

@@ -23,6 +23,8 @@ pub struct Document {
     pub coarse: Vec<Coarse>,
     /// What the reader should know.
     pub warnings: Vec<String>,
+    /// Whether exclusive times of a call are less the time in which others had the processor, which all of the recordings know then.
+    pub without_preempted: bool,
     /// Functions whose values have been looked at for steps.
     pub tested: usize,
     /// Functions: those that were named; or those with a step, the greatest rise of self time first.
@@ -69,7 +71,8 @@ pub struct Point {
     /// How far off that may be.
     #[serde(serialize_with = "nanoseconds")]
     pub self_error_ns: f64,
-    /// Exclusive time of a call: the median of the recordings'. Null where there is no call.
+    /// Exclusive time of a call, less preempted time where `without_preempted` says so: the median of the recordings'. Null where there is
+    /// no call.
     #[serde(serialize_with = "optional_nanoseconds")]
     pub self_per_call_ns: Option<f64>,
     /// Calls of a recording: the median. Of time: calls that were made in the slice, where those that came with others, at once, are spread

@@ -62,7 +62,7 @@ pub fn points(parts: &[Part], numbers: &[usize], values: &Values, with_histogram
 }
 
 fn self_per_call(measured: &Measured) -> Option<f64> {
-    (measured.calls > 0).then(|| measured.own / measured.calls as f64)
+    (measured.calls > 0).then(|| measured.own_without_preempted() / measured.calls as f64)
 }
 
 /// A function's values in the parts that have them, and which parts those are.
@@ -79,7 +79,7 @@ pub fn samples(
     all.unzip()
 }
 
-/// The exclusive time of a call.
+/// The exclusive time of a call, less that in which others had the processor where all parts know it.
 pub fn of_a_call(_: &Part, measured: Option<&Measured>) -> Option<f64> {
     measured.and_then(self_per_call)
 }

@@ -146,6 +146,14 @@ fn relative(from: f64, to: f64) -> f64 {
     if larger > 0.0 { (to - from) / larger } else { 0.0 }
 }
 
+/// How far apart two samples that follow each other usually are, but for 5% of them, as a part of the median of the last of them: a step that
+/// is lower is not found there. `None`: nobody can tell.
+pub fn spread(samples: &[Sample]) -> Option<f64> {
+    let last = samples.len().saturating_sub(USUAL)..samples.len();
+    let middle = median(&values(samples, last));
+    (samples.len() >= 2 * FEWEST && middle > 0.0).then(|| usual(samples, 0..samples.len(), samples.len(), middle))
+}
+
 /// How far apart two that follow each other usually are: of those before the place, and of those in the window after it. Not
 /// between two points, where there may be a step, unless each sample is a point by itself. As parts of `scale`, not of themselves: what
 /// takes next to nothing is always many times more or less than that, and may yet rise to something.
