@@ -363,6 +363,7 @@ fn what_cannot_be_answered_is_said_in_a_sentence() {
         ("/v1/report?select=srvice=forks", 404, "no series has a label `srvice`"),
         ("/v1/report?root=mian", 404, "nothing in the profile is called `mian`; did you mean `main`?"),
         ("/v1/report?limit=few", 400, "invalid value 'few'"),
+        ("/v1/report?sort=size", 400, "invalid value 'size' for '--sort <COLUMN>': it can be calls, total, self, "),
         ("/v1/report?output=/etc/passwd", 400, "no parameter `output`"),
         ("/v1/report?store=/etc/passwd", 400, "no parameter `store`"),
         ("/v1/annotate?function=main&source=/etc", 400, "no parameter `source`"),

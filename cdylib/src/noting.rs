@@ -41,11 +41,11 @@ pub unsafe fn enter_unusual(thread: &Thread, function: usize, site: usize, hook:
                 apart(thread, sp, || hot_path::enter::<TimedByTsc>(thread, function, site, hook, sp));
                 return false;
             }
-            let bodies = thread.ring_bodies.get();
             // A body lies in the base's frame; what is called elsewhere below it, as on a coroutine's stack, does not.
             let base = &*thread.top.get();
-            let is_body = base.sp == sp && is_inlined(base, site, hook, sp) && bodies < BODIES;
-            if is_body && note(thread, RingSlot::enter(event(function, site, hook, sp))) {
+            let is_body = base.sp == sp && is_inlined(base, site, hook, sp);
+            let bodies = if is_body { make_room_for_body(thread, base.function, function) } else { BODIES };
+            if bodies < BODIES && note(thread, RingSlot::enter(event(function, site, hook, sp))) {
                 thread.ring_body_functions[bodies].set(function);
                 thread.ring_bodies.set(bodies + 1);
                 return false;
@@ -69,9 +69,9 @@ pub unsafe fn exit_unusual(thread: &Thread, function: usize, site: usize, hook: 
                 return false;
             }
             let base = &*thread.top.get();
-            let body = thread.ring_bodies.get().wrapping_sub(1);
-            let is_of_body = base.sp == sp && body < BODIES && thread.ring_body_functions[body].get() == function;
-            if is_of_body {
+            if base.sp == sp
+                && let Some(body) = body_of(thread, base.function, function)
+            {
                 if note(thread, RingSlot::exit(event(function, site, hook, sp))) {
                     thread.ring_bodies.set(body);
                     return false;
@@ -88,6 +88,38 @@ pub unsafe fn exit_unusual(thread: &Thread, function: usize, site: usize, hook: 
         }
         begins_anew::<false>(thread, function, site, hook, sp)
     }
+}
+
+/// How many bodies are open, where there is room for another one of that function; else as many as there may be.
+///
+/// A function that is split exits in its other part, so its body is open here for good. Those are forgotten where there is no room: of the same
+/// function, or else the older half. The exit of one that was open all the same ends the stretch. But that of a body of the base's own function
+/// would be taken for the base's, so these stay.
+fn make_room_for_body(thread: &Thread, base: usize, function: usize) -> usize {
+    let (count, bodies) = (thread.ring_bodies.get().min(BODIES), &thread.ring_body_functions);
+    if count < BODIES {
+        return count;
+    }
+    let has_own = function != base && bodies.iter().any(|body| body.get() == function);
+    let mut kept = 0;
+    for (age, body) in bodies.iter().enumerate() {
+        let body = body.get();
+        let is_forgotten = if has_own { body == function } else { age < BODIES / 2 };
+        if body == base || !is_forgotten {
+            bodies[kept].set(body);
+            kept += 1;
+        }
+    }
+    thread.ring_bodies.set(kept);
+    kept
+}
+
+/// Which of the open bodies an exit in the base's frame is of: those inside it were left, or exited elsewhere. One of the base's own function
+/// may be open for good, so none but the latest is believed.
+fn body_of(thread: &Thread, base: usize, function: usize) -> Option<usize> {
+    let bodies = &thread.ring_body_functions[..thread.ring_bodies.get().min(BODIES)];
+    let body = bodies.iter().rposition(|body| body.get() == function)?;
+    (function != base || body + 1 == bodies.len()).then_some(body)
 }
 
 /// Whether a hook begins anew, as the stretch has gone on from its limit, or has ended. Where it cannot now, the hook is dealt

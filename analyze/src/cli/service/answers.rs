@@ -1,6 +1,7 @@
 //! Views over HTTP: the commands of the same names, asked by a request.
 
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
 use diytrace_profile::error::Error;
 use diytrace_serve::{Answer, Refusal, Views, Why};
 use diytrace_views::view;
@@ -83,7 +84,7 @@ impl Answers {
 impl Views for Answers {
     fn answer(&self, view: &str, parameters: &[(String, String)]) -> Result<Answer, Refusal> {
         let words = words(view, &self.store, parameters)?;
-        let asked = Asked::try_parse_from(words).map_err(|error| refused(first_sentence(&error.to_string())))?;
+        let asked = Asked::try_parse_from(words).map_err(|error| refused(sentence(&error)))?;
         match self.answered.of(&self.store, (view, parameters), || asked.answer()) {
             Ok(body) => Ok(Answer { content_type: content_type(view), body }),
             Err(error) => Err(Refusal { why: why(&error), sentence: error.to_string() }),
@@ -224,10 +225,15 @@ fn no_view(view: &str) -> Refusal {
     Refusal { why: Why::Missing, sentence: format!("there is no view `{view}`") }
 }
 
-/// Of what the command line says to people.
-fn first_sentence(text: &str) -> String {
+/// Of what the command line says to people, in one line: what is wrong, and what could be there.
+fn sentence(error: &clap::Error) -> String {
+    let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
-    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+    let line = line.strip_prefix("error: ").unwrap_or(line);
+    match error.get(ContextKind::ValidValue) {
+        Some(ContextValue::Strings(values)) => format!("{line}: it can be {}", values.join(", ")),
+        _ => line.to_owned(),
+    }
 }
 
 /// Whether what is asked for could be there, but is not, or whoever knows is away.
