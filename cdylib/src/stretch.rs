@@ -4,7 +4,7 @@ use profile::noted;
 use profile::ring::{Event, SLOTS};
 use profile::{Ref, Ring, RingSlot};
 
-/// Most bodies inlined into the base that may be open, one inside the other. They have its stack pointer.
+/// Most bodies inlined into the base that may be open, as far as their hooks there tell. They have its stack pointer.
 pub const BODIES: usize = 8;
 
 /// What is being done with a thread's ring.

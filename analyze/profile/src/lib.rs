@@ -35,6 +35,7 @@ pub mod load;
 pub mod memory;
 pub mod merge;
 pub mod module;
+pub mod moment;
 pub mod nearest;
 pub mod new_file;
 mod once;

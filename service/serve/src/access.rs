@@ -8,7 +8,7 @@ use axum::http::{Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
-use crate::tokens::Verdict;
+use crate::tokens::Permission;
 use crate::{Tokens, answer};
 
 /// Who is let in.
@@ -35,17 +35,17 @@ pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next
     let asks = request.uri().path().starts_with("/querier.v1.");
     let method = if asks { &Method::GET } else { request.method() };
     let is_public = matches!(request.uri().path(), "/" | "/healthz") || request.uri().path().starts_with("/page/");
-    let verdict = match &guard.tokens {
+    let permission = match &guard.tokens {
         Some(tokens) if !is_public => tokens.let_in(method, headers),
-        _ => Verdict::Yes,
+        _ => Permission::Granted,
     };
     let what = if *method == Method::GET { "read" } else { "write" };
-    match verdict {
-        Verdict::Yes => next.run(request).await,
-        Verdict::NotThis => {
+    match permission {
+        Permission::Granted => next.run(request).await,
+        Permission::Denied => {
             answer::error(StatusCode::FORBIDDEN, &format!("this token may not {what}: show one that may"))
         }
-        Verdict::Unknown => answer::error(
+        Permission::Unknown => answer::error(
             StatusCode::UNAUTHORIZED,
             &format!("show a token that may {what}: Authorization: Bearer TOKEN"),
         ),

@@ -52,8 +52,8 @@ impl Tokens {
         token.ok_or_else(|| Error::Tokens { path: path.to_owned(), why: "it has no line `write TOKEN`".to_owned() })
     }
 
-    /// Whether a request may go on.
-    pub fn let_in(&self, method: &Method, headers: &HeaderMap) -> Verdict {
+    /// Whether a request may go on, by the token that it shows.
+    pub fn let_in(&self, method: &Method, headers: &HeaderMap) -> Permission {
         let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let (scheme, token) = shown.split_once(' ').unwrap_or_default();
         let shown = if scheme.eq_ignore_ascii_case("bearer") { token.trim() } else { "" };
@@ -63,20 +63,20 @@ impl Tokens {
         let (may_read, may_write) = (is_among(&self.read), is_among(&self.write));
         let reads = matches!(*method, Method::GET | Method::HEAD);
         match (if reads { may_read } else { may_write }, may_read || may_write) {
-            (true, _) => Verdict::Yes,
-            (false, true) => Verdict::NotThis,
-            (false, false) => Verdict::Unknown,
+            (true, _) => Permission::Granted,
+            (false, true) => Permission::Denied,
+            (false, false) => Permission::Unknown,
         }
     }
 }
 
-/// Whether a token opens the door.
+/// What a token permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It does.
-    Yes,
+pub enum Permission {
+    /// What is asked.
+    Granted,
     /// It is known, but is for the other: to read, or to write.
-    NotThis,
+    Denied,
     /// It is not known, or none was shown.
     Unknown,
 }
@@ -101,8 +101,8 @@ mod tests {
         };
         let token = |letter: &str, count: usize| format!("Bearer {}", letter.repeat(count));
         let [read, write] = ["a", "b"].map(|letter| token(letter, 20));
-        assert_eq!([let_in(Method::GET, &read), let_in(Method::POST, &write)], [Verdict::Yes; 2]);
-        assert_eq!([let_in(Method::POST, &read), let_in(Method::GET, &write)], [Verdict::NotThis; 2]);
+        assert_eq!([let_in(Method::GET, &read), let_in(Method::POST, &write)], [Permission::Granted; 2]);
+        assert_eq!([let_in(Method::POST, &read), let_in(Method::GET, &write)], [Permission::Denied; 2]);
         for wrong in [
             "",
             "Bearer",
@@ -112,8 +112,8 @@ mod tests {
             &"a".repeat(20),
             &read.replace("Bearer", "Basic"),
         ] {
-            assert_eq!(let_in(Method::GET, wrong), Verdict::Unknown, "{wrong}");
+            assert_eq!(let_in(Method::GET, wrong), Permission::Unknown, "{wrong}");
         }
-        assert_eq!(let_in(Method::GET, &read.replace("Bearer", "bearer")), Verdict::Yes, "schemes have no case");
+        assert_eq!(let_in(Method::GET, &read.replace("Bearer", "bearer")), Permission::Granted, "schemes have no case");
     }
 }

@@ -2,7 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use jiff::{Span, Timestamp, Zoned, civil};
+use diytrace_profile::moment::moment;
+use jiff::{Timestamp, Zoned};
 
 use crate::Error;
 
@@ -39,22 +40,12 @@ impl Range {
     }
 }
 
-/// Of a moment without an offset, it is in the zone of `now`.
 fn nanoseconds(text: &str, now: &Zoned) -> Result<i64, Error> {
     let wrong = || Error::Moment { text: text.to_owned() };
     let moment: Timestamp = match text {
         "now" => now.timestamp(),
         _ if text.starts_with('@') => return since_1970(&text[1..]).ok_or_else(wrong),
-        _ => match text.parse::<Span>() {
-            Ok(age) if !age.is_negative() => now.checked_sub(age).map_err(|_| wrong())?.timestamp(),
-            Ok(_) => return Err(wrong()),
-            Err(_) => match text.parse::<civil::DateTime>() {
-                Ok(moment) if text.parse::<Timestamp>().is_err() => {
-                    moment.to_zoned(now.time_zone().clone()).map_err(|_| wrong())?.timestamp()
-                }
-                _ => text.parse().map_err(|_| wrong())?,
-            },
-        },
+        _ => moment(text, now).ok_or_else(wrong)?,
     };
     i64::try_from(moment.as_nanosecond()).map_err(|_| wrong())
 }
@@ -92,7 +83,7 @@ mod tests {
                 .map(|ns| (in_the_east.timestamp().as_nanosecond() as i64 - ns) / 3_600_000_000_000)
         };
         for (text, ago) in
-            [("2026-11-20", 14), ("2026-11-20 12:00", 2), ("2026-11-20T12:00:00Z", 0), ("2026-11-20T12:00+03:00", 5)]
+            [("2026-11-20", 14), ("2026-11-20 12:00", 2), ("2026-11-20T12:00:00Z", 0), ("2026-11-20T12:00+03:00", 3)]
         {
             assert_eq!(hours(text).unwrap(), ago, "{text}");
         }

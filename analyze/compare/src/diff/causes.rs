@@ -223,8 +223,8 @@ pub fn is_ratio_changed(ratios: &Test, counts: [&Counts; 2], options: &Options) 
     ratios.reaches_threshold() && ratios.is_at_least(SAME_RATIO.min(options.min_change))
 }
 
-/// Whether exact calls on both sides are more or fewer than those of the caller explain, by a call or more: as fractions of whole numbers.
-/// What is called by each call of its caller but the first is called by none of them more often if that is called more often.
+/// Whether exact calls changed by a call or more beyond what those of the caller explain, as fractions of whole numbers. Less than one call is
+/// no change: where the first call of the caller alone does without, 4,999 of 5,000 and 5,049 of 5,050 are not the same fraction.
 fn is_exact_ratio_changed(calls: [u64; 2], caller: [u64; 2]) -> bool {
     let ([left, right], [of_left, of_right]) = (calls.map(u128::from), caller.map(u128::from));
     (left * of_right).abs_diff(right * of_left) >= of_left.min(of_right).max(1)

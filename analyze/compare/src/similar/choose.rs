@@ -1,7 +1,8 @@
 //! Which runs and which metrics are compared.
 
 use diytrace_format::pattern::{glob, matches_demangled};
-use jiff::{Span, Timestamp, Zoned, civil};
+use diytrace_profile::moment::moment;
+use jiff::{Timestamp, Zoned};
 
 use super::metric::{Kind, Metric};
 use super::read::Side;
@@ -53,16 +54,7 @@ impl Since {
     /// An age (`24h`, `7 days`), or a moment (`2026-11-20`, `2026-11-20 10:00`, with an offset or in the zone of `now`).
     pub fn parse(text: &str, now: &Zoned) -> Result<Self, String> {
         let at = |moment: Timestamp| Self { text: text.to_owned(), unix_ns: moment.as_nanosecond() };
-        if let Ok(moment) = text.parse::<Timestamp>() {
-            return Ok(at(moment));
-        }
-        if let Ok(moment) = text.parse::<civil::DateTime>() {
-            let zoned = moment.to_zoned(now.time_zone().clone());
-            return zoned.map(|zoned| at(zoned.timestamp())).map_err(|error| error.to_string());
-        }
-        let age = text.parse::<Span>().ok().filter(|span| !span.is_negative());
-        let moment = age.and_then(|age| now.checked_sub(age).ok());
-        moment.map(|moment| at(moment.timestamp())).ok_or_else(|| {
+        moment(text, now).map(at).ok_or_else(|| {
             "it must be an age, such as 24h or 7d, or a moment, such as 2026-11-20 or 2026-11-20T10:00:00Z".to_owned()
         })
     }
