@@ -292,7 +292,7 @@ fn what_cannot_be_is_one_sentence() {
     let said = refused(&["load", &url, "--workers", &to, "--token-file", "tokens"]);
     assert!(said.contains("no worker is there: start some on the machines that are to make load"), "{said}");
     let said = refused(&["load", &url, "--workers", &to, "--token-file", "others"]);
-    assert!(said.contains("show a token that may write"), "{said}");
+    assert!(said.contains("this token may not write: show one that may"), "{said}");
     let said = refused(&["agent", "--load-worker", "--to", &to]);
     assert!(said.contains("show a token that may write"), "{said}");
     let said = refused(&["load", &url, "--workers", "http://127.0.0.1:1"]);
