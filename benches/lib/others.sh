@@ -1,6 +1,6 @@
 # A/B in other programs than Lua: SQLite against itself with patternCompare() changed, which LIKE is, and ninja (C++) with
 # CanonicalizePath(), which takes `.` and `..` out of a path, and PostgreSQL with advance_windowaggregate(), which adds a row
-# to an aggregate. Each takes about a twentieth of the run.
+# to an aggregate. Each takes a twentieth to a thirteenth of the run.
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of trust.sh, and results in variables
 
 other_subjects=(sqlite ninja postgres)
