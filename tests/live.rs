@@ -40,6 +40,11 @@ fn read_while_it_runs(program: &Program) {
             assert!(calls_now >= *calls, "reading {readings}: {who} went from {calls} to {calls_now}");
         }
         assert!(report.lost_calls >= lost && report.processes >= processes, "reading {readings}");
+        // Three threads, their parent and its child, of which each has one open, and of the recursion six; what was open when a thread ended is over.
+        let open = |function: &str| report.functions.iter().find(|f| f.name == function).map_or(0, |f| f.open);
+        let most = [("leaf", 5), ("work", 5), ("branch", 5 * 6)];
+        let more = most.iter().find(|(function, most)| open(function) > *most);
+        assert_eq!(more, None, "reading {readings}: leaf {}, branch {}", open("leaf"), open("branch"));
         (lost, processes) = (report.lost_calls, report.processes);
         before = now;
     }

@@ -23,6 +23,8 @@ pub struct Function {
     pub without_times: u64,
     /// Of what is told since an earlier moment: calls that were open then.
     pub open_before: i64,
+    /// Calls that their paths say are open: of a path at least one that is.
+    pub marked_open: u64,
     /// Open calls that were entered before the counters were reset.
     pub open_since_reset: u64,
     /// What its outermost calls that are open have taken, as measured.
@@ -94,10 +96,13 @@ pub struct EdgeSums {
 
 impl Function {
     /// Calls that have not returned yet, or never will.
+    ///
+    /// A path tells that a call of it is open; of several (a recursion that is folded, coroutines), what was entered and has not returned
+    /// does. Of a running program that is no more than there were: what has returned is read last.
     pub fn open(&self) -> u64 {
         let entered = self.calls.saturating_add_signed(self.open_before);
         let open = entered.saturating_sub(self.returned).saturating_sub(self.unwound);
-        open.saturating_add(self.open_since_reset)
+        open.max(self.marked_open).saturating_add(self.open_since_reset)
     }
 
     /// Whether none of its calls was timed.

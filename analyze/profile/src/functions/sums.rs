@@ -76,6 +76,7 @@ pub fn functions(
         }
         if let Some(counts) = paths.unusual(id) {
             function.unwound = function.unwound.saturating_add(counts.unwound);
+            function.marked_open = function.marked_open.saturating_add(counts.open);
             function.open_since_reset = function.open_since_reset.saturating_add(counts.open_since_reset);
             function.without_times = function.without_times.saturating_add(counts.without_times);
             function.bound = function.bound.max(counts.bound);

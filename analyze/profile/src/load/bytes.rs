@@ -13,7 +13,7 @@ use super::doubt::Doubt;
 use super::ending::Ending;
 use super::moment::Moment;
 use super::state::Seen;
-use super::{Error, Family, parse, state};
+use super::{Error, Family, parse, returned, state};
 
 /// What was read of a profile's file.
 pub struct Bytes {
@@ -99,6 +99,7 @@ fn copy(path: &Path, mut profile: Vec<u8>) -> io::Result<Bytes> {
             read_on(&mut file, rest.min(there) as usize, &mut profile)?;
         }
     }
+    returned::read_again(&file, &mut profile);
     let mut start = vec![0; profile.len().min(diytrace_format::BLOCKS_START)];
     file.read_exact_at(&mut start, 0)?;
     let recycled = |bytes: &[u8]| diytrace_format::reader::File::open(bytes).ok().map(|file| file.header().recycled);

@@ -36,6 +36,7 @@ mod parse;
 pub mod reader;
 mod recycled;
 pub mod reset;
+mod returned;
 mod ring;
 pub mod snapshot;
 mod source;

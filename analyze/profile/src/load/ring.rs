@@ -40,6 +40,10 @@ pub fn count(file: &File, arena: &mut Arena, modules: &[Module]) {
     let base_call = Event { function: 0, site: 0, hook: 0, sp: u64::MAX };
     let mut replay = Replay { file, arena, modules, paths, base, base_call, open: Vec::new(), done };
     for (at, note) in notes.iter().enumerate() {
+        // Made after the paths were read, of a program that runs: what is noted from there on is of a later moment.
+        if matches!(note, Note::Base(place, _) if place.node > ROOT && replay.path(place.node).is_none()) {
+            break;
+        }
         replay.take(at as u64, note);
     }
     for open in replay.open {

@@ -1,5 +1,7 @@
 //! Profiles as bytes: a recorder with a pencil.
 
+use std::mem::offset_of;
+
 use diytrace_format::node::{ROOT, flag};
 use diytrace_format::older::{OlderExtension, SINCE_SITES};
 use diytrace_format::{
@@ -77,7 +79,7 @@ impl Profile {
         let nodes = nodes(name + (ARENA_NODES / UNIT) as Ref);
         let offset = self.block(kind::ARENA, |block| (block.arena, block.nodes) = (name, nodes.len() as u32));
         self.write(offset + UNIT, arena);
-        self.nodes(offset + ARENA_NODES, &nodes);
+        self.nodes(name, offset + ARENA_NODES, &nodes);
         name
     }
 
@@ -86,11 +88,13 @@ impl Profile {
         let name = (self.bytes.len() / UNIT) as Ref;
         let nodes = nodes(name + (CHUNK_NODES / UNIT) as Ref);
         let offset = self.block(kind::CHUNK, |block| (block.arena, block.nodes) = (arena, nodes.len() as u32));
-        self.nodes(offset + CHUNK_NODES, &nodes);
+        self.nodes(arena, offset + CHUNK_NODES, &nodes);
     }
 
     /// Each with a call site and an extension, as the header's version has them: behind the middle of the block, where no records are.
-    fn nodes(&mut self, mut offset: usize, nodes: &[Node]) {
+    fn nodes(&mut self, arena: Ref, mut offset: usize, nodes: &[Node]) {
+        let latest = arena as usize * UNIT + offset_of!(Block, call_sites);
+        let mut next = Ref::from_le_bytes(self.bytes[latest..latest + size_of::<Ref>()].try_into().unwrap());
         let mut more = self.bytes.len() - GRANULE / 2;
         for node in nodes {
             let (facts, Node { position, record, unwound, .. }) = (Facts::of(node), *node);
@@ -99,13 +103,15 @@ impl Profile {
             if self.header.version < SINCE_SITES {
                 self.write(extension, &OlderExtension { facts, position, unwound, slot });
             } else {
-                self.write(more, &CallSite { facts, ..CallSite::default() });
+                self.write(more, &CallSite { facts, next, ..CallSite::default() });
+                next = site;
                 self.write(extension, &Extension { site, position, record, unwound, slot, ..Extension::default() });
             }
             self.write(offset, &NodeRecord::of(node, (extension / UNIT) as Ref));
             offset += size_of::<NodeRecord>();
             more = extension + size_of::<Extension>();
         }
+        self.write(latest, &next);
     }
 
     /// Puts a function's record and one octave of bins at the end of the latest block and gives the record's name.
