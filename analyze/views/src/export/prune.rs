@@ -1,5 +1,7 @@
 //! Leaves out of exported call paths what is not wanted: of each path, all of that becomes one frame, so that sums stay.
 
+use rustc_hash::FxHashMap;
+
 use super::profile::{Frame, Profile, Sums};
 
 /// What is wanted of call paths.
@@ -71,13 +73,14 @@ impl Wanted {
 
     fn kept(&self, frames: &[Frame], is_named: &[bool]) -> Vec<bool> {
         let mut levels: Vec<u32> = Vec::with_capacity(frames.len());
-        let mut wholes: Vec<u64> = Vec::with_capacity(frames.len());
         let all: u64 = frames.iter().filter(|frame| frame.parent.is_none()).map(|frame| frame.total_ns).sum();
+        let totals = if self.min_percent > 0.0 { totals_of_paths(frames) } else { Vec::new() };
+        let is_thick =
+            |id: usize| totals.get(id).is_none_or(|total| *total as f64 * 100.0 >= all as f64 * self.min_percent);
         // Whether a named function is on the way to a frame, or beyond it.
         let mut is_on_way: Vec<bool> = Vec::with_capacity(frames.len());
         for (id, frame) in frames.iter().enumerate() {
             levels.push(frame.parent.map_or(0, |parent| levels[parent] + 1));
-            wholes.push(all);
             is_on_way.push(is_named[id] || frame.parent.is_some_and(|parent| is_on_way[parent]));
         }
         let mut leads_there = is_named.to_vec();
@@ -87,13 +90,29 @@ impl Wanted {
             }
         }
         let is_kept = |id: usize| {
-            let frame: &Frame = &frames[id];
-            frame.total_ns as f64 * 100.0 >= wholes[id] as f64 * self.min_percent
+            is_thick(id)
                 && self.depth.is_none_or(|depth| levels[id] <= depth)
                 && (!self.only_named || is_on_way[id] || leads_there[id])
         };
         (0..frames.len()).map(is_kept).collect()
     }
+}
+
+/// Of each frame, the time of its path: of all frames with the same functions above, from whatever call sites they were called.
+pub fn totals_of_paths(frames: &[Frame]) -> Vec<u64> {
+    let mut numbers: FxHashMap<(Option<u32>, u32), u32> = FxHashMap::default();
+    let mut totals: Vec<u64> = Vec::new();
+    let mut paths: Vec<u32> = Vec::with_capacity(frames.len());
+    for frame in frames {
+        let above = frame.parent.map(|parent| paths[parent]);
+        let path = *numbers.entry((above, frame.function as u32)).or_insert(totals.len() as u32);
+        if path as usize == totals.len() {
+            totals.push(0);
+        }
+        totals[path as usize] = totals[path as usize].saturating_add(frame.total_ns);
+        paths.push(path);
+    }
+    paths.into_iter().map(|path| totals[path as usize]).collect()
 }
 
 /// Takes functions and sites out of a profile that no frame has any more: they would be most of it.
@@ -205,6 +224,37 @@ mod tests {
         let part = &small.parts[0];
         assert_eq!(part.frames.iter().map(|frame| frame.function).collect::<Vec<_>>(), [1, 0]);
         assert_eq!((part.sums.len(), part.sums[1].callees[0].callee), (2, 0));
+    }
+
+    #[test]
+    fn a_path_that_several_call_sites_lead_to_is_as_thick_as_all_of_them() {
+        // main calls parse from two places, and log from one: of 100, 14, 12 and 20.
+        let frame = |parent, end, function, self_ns, total_ns| Frame {
+            parent,
+            end,
+            function,
+            calls: 1,
+            self_ns,
+            total_ns,
+            ..Frame::default()
+        };
+        let frames = [
+            frame(None, 6, 0, 54, 100),
+            frame(Some(0), 3, 1, 4, 14),
+            frame(Some(1), 3, 2, 10, 10),
+            frame(Some(0), 5, 1, 3, 12),
+            frame(Some(3), 5, 2, 9, 9),
+            frame(Some(0), 6, 3, 20, 20),
+        ];
+        assert_eq!(totals_of_paths(&frames), [100, 26, 19, 26, 19, 20]);
+        let kept = |min_percent: f64| {
+            let wanted = Wanted { min_percent, ..Wanted::default() };
+            let kept = wanted.of(&frames, &[false; 6], LeftOut { function: 9, site: 0 });
+            kept.into_iter().map(|frame| frame.function).collect::<Vec<_>>()
+        };
+        assert_eq!(kept(19.0), [0, 1, 2, 1, 2, 3]);
+        assert_eq!(kept(20.0), [0, 1, 9, 1, 9, 3]);
+        assert_eq!(kept(25.0), [0, 1, 9, 1, 9, 9]);
     }
 
     #[test]
