@@ -8,7 +8,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Endless, Waiting, diytrace, each_build, profiles_in, run_to_end, wait_until};
+use common::{Document, Endless, Waiting, diytrace, each_build, profiles_in, run_to_end, wait_until};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -114,11 +114,19 @@ fn snapshots_are_of_one_moment_and_can_be_subtracted() {
     // The same again: a snapshot does not grow older.
     assert_eq!(endless.report("a.diyt").into_only_report().function("main").total_raw_ns, main(&a));
 
+    // What lies between two moments adds to the first, and is a part of the second.
+    let together = endless.run(&["report", "--format", "json", "a.diyt", "a.diyt..b.diyt"]);
+    assert_eq!(Document::parse(&together.stdout).into_only_report().counts(), of_b);
+
     let refused = |profile: &str, says: &str| {
-        let output = endless.run(&["report", profile]);
+        let output = endless.run(&["report"].into_iter().chain(profile.split(' ')).collect::<Vec<_>>());
         assert_eq!(output.status.code(), Some(2), "{profile}");
         assert!(text(&output.stderr).contains(says), "{profile}: {}", text(&output.stderr));
     };
+    refused("b.diyt a.diyt..b.diyt", "and what both have would count twice");
+    let pushed = endless.run(&["push", "--store", "store.db", "b.diyt", "a.diyt..b.diyt"]);
+    assert_eq!(pushed.status.code(), Some(2), "{}", text(&pushed.stderr));
+    assert!(text(&pushed.stderr).contains("and what both have would count twice"), "{}", text(&pushed.stderr));
     refused("b.diyt..a.diyt", "a.diyt is older than b.diyt");
     refused("a.diyt..c.diyt", "cannot read c.diyt");
     let other = Endless::start();

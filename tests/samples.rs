@@ -74,6 +74,11 @@ fn a_file_tells_what_its_maker_has_put_in() {
     assert_eq!(flat, sum);
     let svg = String::from_utf8(done(here, "samples server.pb.gz --as flamegraph")).unwrap();
     assert!(svg.contains("<svg") && svg.contains("leaf"), "{svg}");
+    // A copy of it counts once, as in a store.
+    fs::copy(here.join("server.pb.gz"), here.join("copy.pb.gz")).unwrap();
+    let twice = samples(here, "server.pb.gz copy.pb.gz");
+    assert_eq!(twice["functions"], document["functions"]);
+    assert_eq!(twice["warnings"], json!(["copy.pb.gz is server.pb.gz once more, and counts once"]));
     // Written again, it says the same.
     done(here, "samples server.pb.gz --as pprof -o again.pb.gz");
     assert_eq!(samples(here, "again.pb.gz")["functions"], document["functions"]);
@@ -84,7 +89,10 @@ fn a_file_tells_what_its_maker_has_put_in() {
 fn the_sum_is_what_gos_pprof_adds_up() {
     let folder = with_a_file();
     let here = folder.path();
-    done(here, "samples server.pb.gz server.pb.gz --as pprof -o two.pb.gz");
+    let other = fixture("forks.c", builds()[0]).record().args(&["3", "4"]).run();
+    let output = run_to_end(diytrace(here).args(["export", "pprof", "-o", "other.pb.gz"]).arg(other.out()));
+    assert!(output.status.success());
+    done(here, "samples server.pb.gz other.pb.gz --as pprof -o two.pb.gz");
     let top = |files: &[&str]| {
         let mut command = std::process::Command::new("go");
         command.args(["tool", "pprof", "-top", "-unit=ns"]).args(files).current_dir(here);
@@ -93,7 +101,7 @@ fn the_sum_is_what_gos_pprof_adds_up() {
         let rows = text.lines().skip_while(|line| !line.trim_start().starts_with("flat")).map(str::to_owned);
         rows.collect::<Vec<_>>()
     };
-    let (ours, gos) = (top(&["two.pb.gz"]), top(&["server.pb.gz", "server.pb.gz"]));
+    let (ours, gos) = (top(&["two.pb.gz"]), top(&["server.pb.gz", "other.pb.gz"]));
     assert!(gos.len() > 2, "{gos:?}");
     assert_eq!(ours, gos);
 }

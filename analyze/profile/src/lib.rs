@@ -38,7 +38,7 @@ pub mod module;
 pub mod moment;
 pub mod nearest;
 pub mod new_file;
-mod once;
+pub mod once;
 pub mod opened;
 pub mod pack;
 pub mod process;

@@ -111,13 +111,15 @@ pub fn read(paths: &[PathBuf], take: &mut dyn FnMut(Option<&Family>, &Family)) -
             None => profiles.push(path.clone()),
         }
     }
+    let mut once = Once::default();
     for (from, to) in &intervals {
         let Interval { from, to } = Interval::load(from, to)?;
-        take(Some(&from), &to);
-        loaded.profiles.push(to.into());
+        if once.is_first_since(Some(&from), &to)? {
+            take(Some(&from), &to);
+            loaded.profiles.push(to.into());
+        }
     }
     if !profiles.is_empty() || intervals.is_empty() {
-        let mut once = Once::default();
         let more = read_all(Sources::find(&profiles)?, |family, bytes| {
             give_back(bytes); // as many as merging will need
             let is_first = once.is_first(&family)?;
@@ -129,9 +131,10 @@ pub fn read(paths: &[PathBuf], take: &mut dyn FnMut(Option<&Family>, &Family)) -
             Ok::<_, load::Error>(summary)
         })?;
         loaded.profiles.extend(more.profiles);
-        loaded.left_out.extend(more.left_out.into_iter().chain(once.left_out));
+        loaded.left_out.extend(more.left_out);
         loaded.archives = more.archives;
     }
+    loaded.left_out.extend(once.left_out);
     Ok(loaded)
 }
 

@@ -1,9 +1,11 @@
 //! What of the profiles is asked for, added up.
 
 use std::collections::BTreeSet;
+use std::collections::hash_map::{DefaultHasher, Entry, HashMap};
+use std::hash::{Hash, Hasher};
 
 use diytrace_pprof::{Profile, read};
-use diytrace_store::{Engine, Query, SampledFacts};
+use diytrace_store::{Engine, Query, Sampled, SampledFacts};
 
 use crate::growing::summed;
 use crate::{Error, MOST_BYTES};
@@ -14,6 +16,8 @@ pub struct Selection {
     profiles: Vec<SampledFacts>,
     sum: Profile,
     warnings: Vec<String>,
+    /// Files that were added, by what is in them.
+    files: HashMap<(u64, usize), String>,
 }
 
 /// A type of samples, chosen.
@@ -30,8 +34,23 @@ pub struct Chosen {
 }
 
 impl Selection {
-    /// Adds a profile that is in no store.
-    pub fn add(&mut self, facts: SampledFacts, messages: &[u8], from: &str) -> Result<(), Error> {
+    /// Adds a profile of a file, as its bytes are: a copy of one that was added counts once, as in a store.
+    pub fn add_file(&mut self, sampled: Sampled, from: &str) -> Result<(), Error> {
+        let mut hasher = DefaultHasher::new();
+        sampled.messages.hash(&mut hasher);
+        match self.files.entry((hasher.finish(), sampled.messages.len())) {
+            Entry::Occupied(first) => {
+                self.warnings.push(format!("{from} is {} once more, and counts once", first.get()));
+                Ok(())
+            }
+            Entry::Vacant(place) => {
+                place.insert(from.to_owned());
+                self.add(sampled.facts, &sampled.messages, from)
+            }
+        }
+    }
+
+    fn add(&mut self, facts: SampledFacts, messages: &[u8], from: &str) -> Result<(), Error> {
         let read = read(messages, MOST_BYTES).map_err(|source| Error::Profile { from: from.to_owned(), source })?;
         self.sum.add(&read)?;
         self.profiles.push(facts);

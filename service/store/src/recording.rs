@@ -6,9 +6,11 @@ use diytrace_profile::load::interval::Interval;
 use diytrace_profile::load::{Arena, Family, LeftOut, Loaded, Sources, Summary, read_all};
 use diytrace_profile::merge::{By, Merging, PartKey};
 use diytrace_profile::module::ModuleKey;
+use diytrace_profile::once::Once;
 use diytrace_profile::opened::{Opened, settled};
 use diytrace_profile::run::note::Note;
 use diytrace_profile::symbolize::{Portable, gather};
+use rustc_hash::FxHashSet;
 
 use crate::engine::{Engine, Put};
 use crate::{Error, Frame, Labels};
@@ -143,27 +145,36 @@ fn read_into<S: Sink + ?Sized>(
     labelled: &Labelled,
     loaded: &mut Loaded,
 ) -> Result<(), S::Error> {
-    let mut whole = Vec::new();
+    let (mut whole, mut once, mut runs) = (Vec::new(), Once::default(), FxHashSet::default());
     for path in profiles {
         match Interval::names(path) {
             None => whole.push(path.clone()),
             Some((from, to)) => {
                 let interval = Interval::load(&from, &to).map_err(S::Error::from)?;
+                if !once.is_first_since(Some(&interval.from), &interval.to).map_err(S::Error::from)? {
+                    continue;
+                }
+                runs.insert(session(&interval.to));
                 pushing.add(interval_frame(&interval, labelled))?;
                 loaded.profiles.push(interval.to.into());
             }
         }
     }
     if whole.is_empty() && !profiles.is_empty() {
+        loaded.left_out.extend(once.left_out);
         return Ok(());
     }
     let more = read_all(Sources::find(&whole).map_err(S::Error::from)?, |family, bytes| {
         drop(bytes);
+        // Of two moments of a run the later one counts; what lies between them, beside it, would count twice.
+        if runs.contains(&session(&family)) && !once.is_first(&family).map_err(S::Error::from)? {
+            return Ok(None);
+        }
         pushing.add(frame(None, &family, labelled))?;
         Ok::<_, S::Error>(Some(Summary::from(family)))
     })?;
     loaded.profiles.extend(more.profiles);
-    loaded.left_out.extend(more.left_out);
+    loaded.left_out.extend(more.left_out.into_iter().chain(once.left_out));
     loaded.archives = more.archives;
     Ok(())
 }

@@ -199,7 +199,7 @@ impl Arguments {
                 let bytes = read(path)?;
                 let origin = Origin { from: path.display().to_string(), ..Origin::default() };
                 let sampled = arrived(&bytes, &origin).map_err(elsewhere)?;
-                selection.add(sampled.facts, &sampled.messages, &origin.from).map_err(elsewhere)?;
+                selection.add_file(sampled, &origin.from).map_err(elsewhere)?;
             }
             return Ok(selection);
         }
