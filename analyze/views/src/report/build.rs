@@ -1,6 +1,6 @@
 //! Builds the document: functions with names, sorted and selected.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::columns::Column;
@@ -20,7 +20,7 @@ use diytrace_profile::functions::{
 };
 use diytrace_profile::histogram::Histogram;
 use diytrace_profile::memory::give_back;
-use diytrace_profile::merge::{Group, Merged, PathId, Place, PlaceId, Tree};
+use diytrace_profile::merge::{Group, Merged, ModuleId, PathId, Place, PlaceId, Tree};
 use diytrace_profile::opened::Opened;
 use diytrace_profile::symbolize::{Probe, Symbols};
 use diytrace_profile::time::Time;
@@ -35,6 +35,9 @@ pub fn build(options: &Options, opened: &Opened, symbols: &Symbols) -> Result<Do
     roots.check(symbols, &names.places())?;
     let named = Roots::named(&options.filter.functions).in_full(symbols, &names.places());
     named.check(symbols, &names.places())?;
+    let modules: BTreeSet<ModuleId> = names.places().iter().filter_map(|place| place.module).collect();
+    let modules: Vec<&str> = modules.into_iter().map(|module| merged.modules[module as usize].path()).collect();
+    options.filter.check_modules(&modules)?;
     let calls = Calls::new(merged, symbols);
     let is_narrowed = !options.columns.is_empty() || !options.filter.is_empty();
     let is_list = roots.patterns.is_empty() || is_narrowed && !roots.are_asked_for;
@@ -82,6 +85,11 @@ impl Ways {
         into.sort_by_key(|into| std::cmp::Reverse(into.calls));
         into
     }
+}
+
+/// Whether anything happened in a function.
+fn is_called(function: &functions::Function) -> bool {
+    function.calls > 0 || function.open() > 0 || function.raw.total > Time::ZERO
 }
 
 /// What came between a call and the time of it that is told here, if the call itself is told elsewhere.
@@ -143,8 +151,10 @@ impl Builder<'_, '_> {
             let is_named =
                 self.named.patterns.is_empty() || self.named.contain(self.symbols, self.names.functions[id].place);
             let is_near = levels.as_ref().is_none_or(|levels| levels.contains(id));
-            let is_there = function.calls > 0 || function.open() > 0 || function.raw.total > Time::ZERO;
-            is_selected && is_named && is_near && (is_there || function.callees.iter().any(|(_, edge)| edge.calls > 0))
+            is_selected
+                && is_named
+                && is_near
+                && (is_called(function) || function.callees.iter().any(|(_, edge)| edge.calls > 0))
         };
         let mut there: Vec<_> = all.iter().filter(|(id, function)| is_there(id, function)).collect();
         let mut subject = subject(group);
@@ -196,6 +206,11 @@ impl Builder<'_, '_> {
         let called = |calls: u64| calls > 0;
         let unlisted = all.values().filter(|function| called(function.calls)).count()
             - rows.iter().filter(|function| called(function.calls)).count();
+        let is_root = |(id, function): &(&FunctionId, &functions::Function)| {
+            self.names.functions[id].is_root && is_called(function)
+        };
+        let roots = |row: &&Function| row.root && row.is_called();
+        let unlisted_roots = all.iter().filter(is_root).count() - rows.iter().filter(roots).count();
         let spent = all.values().map(|function| {
             Spent::of(
                 [function.corrected.total, function.corrected.own],
@@ -214,6 +229,7 @@ impl Builder<'_, '_> {
             unlisted: unlisted as u64,
             unlisted_calls,
             unlisted_self_ns,
+            unlisted_roots,
             functions: rows,
         }
     }

@@ -73,6 +73,9 @@ pub struct Report {
     /// Their self time.
     #[serde(serialize_with = "nanoseconds")]
     pub unlisted_self_ns: f64,
+    /// Roots that were called, but not asked for.
+    #[serde(skip)]
+    pub unlisted_roots: usize,
     /// Functions, or roots.
     pub functions: Vec<Function>,
 }
@@ -80,7 +83,7 @@ pub struct Report {
 impl Report {
     /// Functions in which anything happened.
     pub fn called(&self) -> impl Iterator<Item = &Function> {
-        self.functions.iter().filter(|function| function.calls > 0 || function.open > 0 || function.total_ns > 0.0)
+        self.functions.iter().filter(|function| function.is_called())
     }
 }
 
@@ -192,6 +195,11 @@ pub struct Function {
 }
 
 impl Function {
+    /// Whether anything happened in it.
+    pub fn is_called(&self) -> bool {
+        self.calls > 0 || self.open > 0 || self.total_ns > 0.0
+    }
+
     /// Makes all times unknown, as nothing was timed.
     pub(super) fn forget_times(&mut self) {
         let sums = [&mut self.total_ns, &mut self.self_ns, &mut self.total_error_ns, &mut self.self_error_ns];

@@ -1,6 +1,7 @@
 //! Which functions are listed.
 
 use diytrace_format::pattern::glob;
+use diytrace_profile::error::Error;
 
 use super::document::Function;
 
@@ -25,6 +26,18 @@ impl Filter {
     /// Whether it leaves nothing out.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Whether each pattern of modules means one of these.
+    pub fn check_modules(&self, paths: &[&str]) -> Result<(), Error> {
+        let is_none = |pattern: &&String| !paths.iter().any(|path| ends_like(pattern, path));
+        match self.modules.iter().find(is_none) {
+            None => Ok(()),
+            Some(pattern) => {
+                let known = paths.iter().map(|path| path.rsplit('/').next().unwrap_or(path).to_owned()).collect();
+                Err(Error::UnknownModule { pattern: pattern.clone(), known })
+            }
+        }
     }
 
     /// Whether a function is like that; its name and where it is called were looked at before.

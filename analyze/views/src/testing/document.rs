@@ -65,6 +65,7 @@ pub fn document(roots: &[&str]) -> Document {
             all_self_ns: 3_000_000.0,
             unlisted: 0,
             unlisted_calls: 0,
+            unlisted_roots: 0,
             unlisted_self_ns: 0.0,
             all_self_spent_ns: None,
             functions,

@@ -30,21 +30,26 @@ pub fn upward(trees: &CallTrees, tree: &CallTree, places: &Places, wanted: &Want
             sums.own >= wanted.least_own
         }),
     };
-    for Aside { node, caller, is_outermost } in tree.aside.iter().filter(|aside| is_wanted(&aside.node)) {
+    // Of those that are looked into no further, what they are is told as left out.
+    let is_counted = |node: &Node| !wanted.from_roots || is_wanted(node);
+    for Aside { node, caller, is_outermost } in tree.aside.iter().filter(|aside| is_counted(&aside.node)) {
         let top = branches.at(None, What::Function(node.function), None);
         add(&mut branches, top, node, node.site, *is_outermost);
         // Beyond that nobody knows.
-        if let Some(caller) = caller.filter(|_| wanted.depth != Some(0)) {
+        if let Some(caller) = caller.filter(|_| wanted.depth != Some(0) && is_wanted(node)) {
             let branch = branches.at(Some(top), What::Function(caller), places.place(node.site));
             add(&mut branches, branch, node, node.site, *is_outermost);
         }
     }
     let paths = tree.nodes.iter().filter(|node| node.fold != Fold::Others);
-    for node in paths.filter(|node| is_wanted(node)) {
+    for node in paths.filter(|node| is_counted(node)) {
         let above = |node: &Node| node.parent.map(|parent| &tree.nodes[parent as usize]);
         let is_outermost = !std::iter::successors(above(node), |node| above(node)).any(|a| a.function == node.function);
         let top = branches.at(None, What::Function(node.function), None);
         add(&mut branches, top, node, node.site, is_outermost);
+        if !is_wanted(node) {
+            continue;
+        }
         let (mut branch, mut callee) = (top, node);
         let mut depth = 0;
         loop {

@@ -25,9 +25,8 @@ const HOT: f64 = 0.25;
 
 /// All blocks' lines.
 pub fn lines(document: &Document, report: &Report, screen: &Screen) -> Vec<String> {
-    let roots = report.functions.iter().filter(|function| function.root);
     let mut lines = Vec::new();
-    for root in roots.filter(|root| root.calls > 0 || root.open > 0 || root.total_ns > 0.0) {
+    for root in report.called().filter(|function| function.root) {
         lines.push(String::new());
         lines.extend(heading(document, report, root, screen));
         lines.push(String::new());
@@ -37,8 +36,17 @@ pub fn lines(document: &Document, report: &Report, screen: &Screen) -> Vec<Strin
             lines.push(dim(line, screen));
         }
     }
-    if lines.is_empty() {
-        lines.push("  none of the roots was called".to_owned());
+    match report.unlisted_roots as u64 {
+        0 if lines.is_empty() => lines.push("  none of the roots was called".to_owned()),
+        0 => {}
+        roots => {
+            let roots = counted(
+                roots,
+                "root that was called, but not asked for, is",
+                "roots that were called, but not asked for, are",
+            );
+            lines.extend([String::new(), format!("  {roots} left out")]);
+        }
     }
     lines
 }

@@ -74,13 +74,13 @@ fn rows(document: &Document, tree: &Tree, screen: &Screen) -> Vec<Row> {
         let mut ended = Some(id);
         while let Some(above) = ended.filter(|&above| guides.ends[above] == id + 1) {
             if let Some(hidden) = tree.nodes[above].hidden.as_ref().filter(|hidden| has_row(document, hidden)) {
-                rows.push(rest(hidden, guides.last_below(above)));
+                rows.push(rest(document, hidden, guides.last_below(above)));
             }
             ended = tree.nodes[above].parent;
         }
     }
     let hidden = tree.hidden.iter().filter(|hidden| has_row(document, hidden));
-    rows.extend(hidden.map(|hidden| rest(hidden, String::new())));
+    rows.extend(hidden.map(|hidden| rest(document, hidden, String::new())));
     rows
 }
 
@@ -114,11 +114,16 @@ fn row(document: &Document, tree: &Tree, node: &Node, prefix: String) -> Row {
     }
 }
 
-fn rest(hidden: &Hidden, prefix: String) -> Row {
+fn rest(document: &Document, hidden: &Hidden, prefix: String) -> Row {
+    // Functions' totals lie in each other.
+    let [total, own] = match document.by_own {
+        true => [String::new(), time(hidden.self_ns)],
+        false => [time(hidden.total_ns), String::new()],
+    };
     Row {
         numbers: vec![
-            time(hidden.total_ns),
-            String::new(),
+            total,
+            own,
             hidden.share.map(percent).unwrap_or_default(),
             count(hidden.calls),
             String::new(),
@@ -219,9 +224,24 @@ fn notes(document: &Document, tree: &Tree, has_p99: bool) -> Vec<String> {
         let of_kind = || hidden().filter(|hidden| hidden.is_deeper == is_deeper);
         let branches: u64 = of_kind().map(|hidden| hidden.nodes).sum();
         if branches > 0 {
-            let total: f64 = of_kind().map(|hidden| hidden.total_ns).sum();
-            let branches = counted(branches, "branch is", "branches are");
-            notes.push(format!("{branches} left out, with all below: {} ({options})", time(total)));
+            notes.push(match document.by_own {
+                true => {
+                    let functions = tree.hidden.filter(|hidden| hidden.is_deeper == is_deeper);
+                    let of_callers = branches - functions.map_or(0, |hidden| hidden.nodes);
+                    let functions = functions.map(|Hidden { nodes, self_ns, .. }| {
+                        format!("{} (self {})", counted(nodes, "function", "functions"), time(self_ns))
+                    });
+                    let of_callers =
+                        (of_callers > 0).then(|| counted(of_callers, "branch of callers", "branches of callers"));
+                    let both = functions.into_iter().chain(of_callers).collect::<Vec<_>>().join(" and ");
+                    format!("left out: {both} ({options})")
+                }
+                false => {
+                    let total: f64 = of_kind().map(|hidden| hidden.total_ns).sum();
+                    let branches = counted(branches, "branch is", "branches are");
+                    format!("{branches} left out, with all below: {} ({options})", time(total))
+                }
+            });
         }
     }
     notes
