@@ -171,6 +171,7 @@ enum Problem {
     Folder,
     File,
     Space,
+    FileSize,
     AddressSpace,
 }
 
@@ -180,6 +181,7 @@ impl Problem {
             Self::Folder => "cannot be made: set DIYTRACE_OUT to a folder that the program may make or write to.",
             Self::File => "cannot be written to: set DIYTRACE_OUT to a folder that the program may write to.",
             Self::Space => "has no space left: free some, or set DIYTRACE_OUT to a folder on another disk.",
+            Self::FileSize => "may hold no file of this size: raise the program's limit of file sizes (ulimit -f).",
             Self::AddressSpace => "cannot be mapped: raise the program's address space limit (ulimit -v).",
         }
     }
@@ -228,7 +230,11 @@ impl Place {
         let extent = file.as_ref().ok().map(|file| file.extend_open(fd, 0, EMPTY_SIZE, mapped));
         fd.close();
         let (mut file, base) = (file?, base?);
-        let Some(Ok(extent)) = extent else { return Err(Problem::Space) };
+        let extent = match extent {
+            Some(Ok(extent)) => extent,
+            Some(Err(sys::Errno(libc::EFBIG))) => return Err(Problem::FileSize),
+            _ => return Err(Problem::Space),
+        };
         // SAFETY: our mapping, whose first pages are the file's first.
         match unsafe {
             sys::read_nothing_ahead(base, mapped);

@@ -43,6 +43,10 @@ macro_rules! call {
     }};
 }
 
+mod standard_error;
+
+pub use standard_error::complain;
+
 /// Whether the process runs under a filter of system calls (seccomp), or that cannot be told.
 pub fn is_filtered() -> bool {
     call!(SYS_prctl, libc::PR_GET_SECCOMP) != Ok(0)
@@ -550,11 +554,6 @@ pub fn alternate_stack() -> (usize, usize) {
     let _ = call!(SYS_sigaltstack, 0, &raw mut stack);
     let start = stack.ss_sp.addr();
     (start, start + stack.ss_size)
-}
-
-/// Writes to standard error. Only while the library is loaded: later the descriptor is the program's own affair.
-pub fn complain(text: &[u8]) {
-    let _ = call!(SYS_write, 2, text.as_ptr(), text.len());
 }
 
 /// Lets another thread run.
