@@ -253,6 +253,27 @@ fn who_waits_at_the_end_of_the_process_has_waited() {
     });
 }
 
+/// The call that a process or a thread ended in was told to have been on the processor for no time where it was not switched out there.
+#[needs(perf_events)]
+#[test]
+fn who_works_to_the_end_has_worked() {
+    const CALLS: f64 = 20.0;
+    each_build("ends-at-work.c", |program| {
+        for how in ["_exit", "exit", "exec", "thread"] {
+            in_some_run(|| {
+                let report = program.record().arg(how).run().report();
+                let work = report.function("work");
+                let [.., cpu, wait, preempted] = known(work.spent);
+                let told = cpu + wait + preempted;
+                assert!(
+                    work.total_ns >= 2e6 * CALLS && told >= work.self_ns - 50e3 * CALLS,
+                    "{how}: {told} ns of {work:#?}"
+                );
+            });
+        }
+    });
+}
+
 /// Of a process that is killed in a wait nobody knows how long that has lasted; of one that runs, the kernel does.
 #[needs(perf_events)]
 #[test]

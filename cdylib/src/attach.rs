@@ -167,6 +167,7 @@ pub fn abandon(thread: &Thread) {
         unsafe { ring::leave(thread) };
         ring::start_without(thread);
         thread.tell_beginnings();
+        off_cpu::tell_up_to_now(thread);
         off_cpu::end(thread);
         claim::release(thread);
     }

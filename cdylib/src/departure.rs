@@ -66,14 +66,10 @@ fn say_when() {
         // In a child of `vfork` the state is the parent's.
         if is_ours(arena) {
             // SAFETY: the thread has an arena, and its frames are there.
-            unsafe {
-                ring::leave(thread);
-                if thread.is_switched() {
-                    off_cpu::before_exit(thread);
-                }
-            }
+            unsafe { ring::leave(thread) };
             thread.tell_beginnings();
             leave(arena);
+            off_cpu::tell_up_to_now(thread);
         }
         return;
     }

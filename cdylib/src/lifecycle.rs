@@ -142,6 +142,7 @@ fn say_goodbye() {
             off_cpu::tell_of_others(thread);
             thread.tell_beginnings();
             family.anchor(); // the open calls' end
+            off_cpu::tell_up_to_now(thread);
             look_around(family);
             claim::leave(thread);
         }

@@ -58,6 +58,21 @@ pub unsafe fn before_exit(thread: &Thread) {
     unsafe { account(thread, thread.top.get()) };
 }
 
+/// The thread ends, or its program: what it was off until now is in the call that it ends in, and the arena says that there is no more.
+/// Where it was not switched out since its last hook, it has had the processor since.
+pub fn tell_up_to_now(thread: &Thread) {
+    if !switches::has_page(thread) || !thread.has_arena() {
+        return;
+    }
+    let now = clock::now(thread.family.clock);
+    if thread.is_switched() {
+        // SAFETY: the thread's frames are there.
+        return unsafe { before_exit(thread) };
+    }
+    // SAFETY: the arena is the thread's.
+    unsafe { (&raw mut (*thread.arena.get()).away_until).write_volatile(now) };
+}
+
 /// Adds what the thread was off the processor since it was last asked to the path of an open call. Where a change of the
 /// state is under way, the next hook will.
 pub unsafe fn account(thread: &Thread, frame: *const Frame) {
