@@ -3,6 +3,7 @@
 mod common;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -34,6 +35,44 @@ fn no_profile() {
     assert_refused(&report(here.path(), &["nowhere.diyt"]), &["there is no profile at nowhere.diyt"]);
     fs::create_dir(here.path().join("diytrace.data")).unwrap();
     assert_refused(&report(here.path(), &[]), &["no profile in diytrace.data", "-finstrument-functions"]);
+}
+
+/// What is written appears whole or not at all, and replaces nothing that nobody can make again.
+#[test]
+fn an_output_that_would_replace_what_was_recorded() {
+    let recorded = plain();
+    let here = recorded.folder();
+    let run = |line: &str| run_to_end(diytrace(here).args(line.split(' ')));
+    for line in ["merge out -o all.diya", "push out --store store.db"] {
+        assert!(run(line).status.success(), "{line}");
+    }
+    let profile = common::profiles_in(&here.join("out")).remove(0);
+    fs::copy("/bin/true", here.join("program")).unwrap();
+    let profile = profile.to_str().unwrap();
+    for (path, what) in
+        [(profile, "a recording"), ("all.diya", "an archive"), ("store.db", "a store"), ("program", "a program")]
+    {
+        let before = fs::read(here.join(path)).unwrap();
+        for line in ["report out", "export folded out --raw"] {
+            let output = run(&format!("{line} -o {path}"));
+            assert_refused(&output, &[&format!("is {what}, and this would replace it: name another file")]);
+        }
+        if what != "an archive" {
+            assert_refused(&run(&format!("merge out -o {path}")), &[&format!("it is {what}, and would be replaced")]);
+        }
+        assert!(fs::read(here.join(path)).unwrap() == before, "{path}");
+    }
+    // What was there stays if something cannot be written to the end, and its rights and its name if it can.
+    assert_refused(&run("report out -o /dev/full"), &["cannot write /dev/full: No space left"]);
+    fs::write(here.join("report.txt"), "before").unwrap();
+    fs::set_permissions(here.join("report.txt"), fs::Permissions::from_mode(0o640)).unwrap();
+    std::os::unix::fs::symlink("report.txt", here.join("link")).unwrap();
+    assert_refused(&run("export folded out --function nobody -o report.txt"), &["nobody"]);
+    assert_eq!(fs::read_to_string(here.join("report.txt")).unwrap(), "before");
+    assert!(run("report out -o link").status.success());
+    let facts = fs::symlink_metadata(here.join("report.txt")).unwrap();
+    assert_eq!((facts.permissions().mode() & 0o777, facts.len() > 6), (0o640, true));
+    assert!(fs::symlink_metadata(here.join("link")).unwrap().is_symlink());
 }
 
 #[test]
@@ -194,6 +233,8 @@ fn bad_options() {
         (&["--by", "moon"], "process"),
         (&["--limit", "few"], "few"),
         (&["--sort", "beauty"], "beauty"),
+        (&["--root", ","], "names no function"),
+        (&["--function", ""], "names no function"),
     ] {
         let output = report(here.path(), arguments);
         let said = String::from_utf8_lossy(&output.stderr);

@@ -63,6 +63,30 @@ fn only_ways_that_a_function_is_on() {
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("nothing in the profile is called `midle`"));
 }
 
+/// What a filter leaves out is not said to have done nothing.
+#[test]
+fn roots_and_functions_that_are_left_out_are_told() {
+    let recorded = recorded();
+    let all = said(&recorded, "report --root outer,middle --min-time 1s");
+    assert!(all.contains("2 roots that were called, but not asked for, are left out"), "{all}");
+    let one = said(&recorded, "report --root outer,middle --function outer");
+    assert!(one.contains("1 root that was called, but not asked for, is left out"), "{one}");
+    assert!(!all.contains("was called\n") && !one.contains("none of the roots"), "{all}{one}");
+
+    let callers = said(&recorded, "tree --callers --raw --limit 1 --min-percent 0");
+    let functions = recorded.report().functions.len() as u64;
+    let told = format!("left out: {} functions (self ", functions - 1);
+    assert!(callers.contains(&told) && callers.contains(&format!("… {} more", functions - 1)), "{told}: {callers}");
+
+    let output = recorded.diytrace(&["report", "--module", "nosuch.so"]);
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{words}");
+    assert!(
+        words.contains("no function in the profile lies in a module like `nosuch.so`: they lie in roots"),
+        "{words}"
+    );
+}
+
 #[test]
 fn only_what_happens_inside_a_function() {
     let recorded = recorded();

@@ -2,8 +2,10 @@
 
 mod common;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -239,6 +241,13 @@ fn a_profile_is_announced() {
     let second = stderr(&record(&here, &["./program"]));
     assert!(second.contains(": 1 file, program-"), "{second}");
     assert!(second.contains("see it with: diytrace report diytrace.data/program-"), "{second}");
+
+    // A program's name may be no text.
+    let name = OsStr::from_bytes(b"no text \xff");
+    fs::copy(here.path().join("program"), here.path().join(name)).unwrap();
+    let output = diytrace(&here).args(["record", "--out", "of it", "--"]).arg(Path::new(".").join(name)).output().unwrap();
+    let said = stderr(&output);
+    assert!(said.starts_with("diytrace: profile in of it: 1 file, no text"), "{said}");
 
     let many = stderr(&record(&here, &["--out", "two of them", "sh", "-c", "./program; ./program"]));
     assert!(many.starts_with("diytrace: profile in two of them: 2 files, program-"), "{many}");

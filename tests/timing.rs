@@ -53,6 +53,12 @@ fn what_is_not_timed_has_no_time() {
         }
         let warnings = report["warnings"].to_string();
         assert!(warnings.contains("counted, not timed"), "{warnings}");
+        for format in ["flamegraph", "folded"] {
+            let output = recorded.diytrace(&["export", format]);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{said}");
+            assert!(said.contains("no time to export, as calls were counted, not timed"), "{said}");
+        }
     });
 }
 

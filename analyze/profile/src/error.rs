@@ -61,13 +61,26 @@ pub enum Error {
     NothingToExport,
     /// No time is long enough to be told from the profiler's own.
     #[error(
-        "there is no flame graph to draw: all times are below what the correction can resolve; --raw exports times as \
+        "there is no time to export: all of it is below what the correction can resolve; --raw exports times as \
          measured"
     )]
-    NoTimeToDraw,
+    NoTimeToExport,
+    /// There are counts alone.
+    #[error(
+        "there is no time to export, as calls were counted, not timed (DIYTRACE_TIMING=off): `diytrace report` tells the counts"
+    )]
+    OnlyCounted,
     /// What is no text would be written to a terminal.
     #[error("this format is binary and stdout is a terminal: name a file with -o FILE, or redirect the output")]
     BinaryToTerminal,
+    /// It would replace what nobody can make again.
+    #[error("{} is {what}, and this would replace it: name another file with -o FILE", path.display())]
+    Irreplaceable {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
     /// A file could not be written.
     #[error("cannot write {}: {source}", path.display())]
     WriteTo {

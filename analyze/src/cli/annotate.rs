@@ -8,7 +8,7 @@ use diytrace_views::annotate::{self, Options};
 use diytrace_views::view;
 
 use super::pager::Output;
-use super::selection::{Selected, patterns};
+use super::selection::{Selected, function, patterns};
 use super::shown::Shown;
 use super::tree::percent;
 
@@ -23,14 +23,14 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The function: symbol or demangled name, * and ?
-    #[arg(value_name = "FUNCTION")]
+    #[arg(value_name = "FUNCTION", value_parser = function)]
     function: String,
 
     #[command(flatten)]
     selected: Selected,
 
     /// Only calls inside this function: symbol or demangled name, * and ? (repeatable)
-    #[arg(long = "root", value_name = "FUNCTION")]
+    #[arg(long = "root", value_name = "FUNCTION", value_parser = function)]
     roots: Vec<String>,
 
     /// Where the sources are, if not where they were compiled: the longest end of a path that is there counts (repeatable)

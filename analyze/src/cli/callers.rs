@@ -7,7 +7,7 @@ use diytrace_views::tree::{self, Options, Recursion};
 use diytrace_views::view;
 
 use super::pager::Output;
-use super::selection::{Selected, patterns};
+use super::selection::{Selected, function, patterns};
 use super::shown::Shown;
 use super::tree::{Kind, Sort, percent};
 
@@ -24,18 +24,18 @@ A caller's numbers are those of the calls it makes: of FUNCTION's calls, time an
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// The function: symbol or demangled name, * and ?
-    #[arg(value_name = "FUNCTION")]
+    #[arg(value_name = "FUNCTION", value_parser = function)]
     function: String,
 
     #[command(flatten)]
     selected: Selected,
 
     /// Only calls inside this function: symbol or demangled name, * and ? (repeatable)
-    #[arg(long = "root", value_name = "FUNCTION")]
+    #[arg(long = "root", value_name = "FUNCTION", value_parser = function)]
     roots: Vec<String>,
 
     /// Show only callers that one of these functions is among: symbol or demangled name, * and ? (repeatable)
-    #[arg(long = "function", value_name = "GLOB")]
+    #[arg(long = "function", value_name = "GLOB", value_parser = function)]
     functions: Vec<String>,
 
     /// Leave out callers with a smaller share

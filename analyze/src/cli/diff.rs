@@ -126,7 +126,7 @@ pub struct Comparing {
     max_spread: f64,
 
     /// Smallest share of all self time that is tested
-    #[arg(long, value_name = "PERCENT", default_value = "0.1", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", default_value = "0.1", value_parser = share)]
     min_share: f64,
 
     /// Largest p-value of a change, adjusted for the number of functions
@@ -249,6 +249,11 @@ fn percent(text: &str) -> Result<f64, &'static str> {
     let number = text.trim_end_matches('%').trim().parse().ok();
     let number = number.filter(|number: &f64| number.is_finite() && *number >= 0.0);
     number.map(|number| number / 100.0).ok_or("it must be a number of percent, such as 5 or 2.5")
+}
+
+fn share(text: &str) -> Result<f64, &'static str> {
+    percent(text)
+        .and_then(|share| if share <= 1.0 { Ok(share) } else { Err("it must be a share in percent, from 0 to 100") })
 }
 
 fn probability(text: &str) -> Result<f64, &'static str> {

@@ -9,7 +9,7 @@ use diytrace_views::export::{self, Options};
 
 use super::choice::choice;
 use super::pager::Output;
-use super::selection::{Selected, patterns};
+use super::selection::{Selected, function, patterns};
 use super::shown::{warn, write_file};
 use super::tree::{Kind, percent};
 
@@ -43,11 +43,11 @@ pub struct Arguments {
     output: Option<PathBuf>,
 
     /// Only what happens inside this function: symbol or demangled name, * and ? (repeatable)
-    #[arg(long = "root", value_name = "FUNCTION")]
+    #[arg(long = "root", value_name = "FUNCTION", value_parser = function)]
     roots: Vec<String>,
 
     /// Only call paths that one of these functions is on: symbol or demangled name, * and ? (repeatable)
-    #[arg(long = "function", value_name = "GLOB")]
+    #[arg(long = "function", value_name = "GLOB", value_parser = function)]
     functions: Vec<String>,
 
     /// Which time to export: all that passed, what of it was spent on a processor, or waiting

@@ -7,6 +7,7 @@ use crate::record::{self, Options};
 use clap::ValueEnum;
 
 use super::choice::choice;
+use super::selection::function;
 use super::size::size;
 
 choice!(Timing for record::Timing { All, Off });
@@ -84,13 +85,6 @@ impl From<Arguments> for Options {
     fn from(Arguments { recorder, out, label, paused, command }: Arguments) -> Self {
         Self { out, label, paused, command, ..recorder.into() }
     }
-}
-
-fn function(text: &str) -> Result<String, &'static str> {
-    if text.split(',').all(|pattern| pattern.trim().is_empty()) {
-        return Err("it names no function");
-    }
-    Ok(text.to_owned())
 }
 
 /// A size as `DIYTRACE_MEMORY` has it.

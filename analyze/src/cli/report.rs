@@ -9,7 +9,7 @@ use diytrace_views::view;
 
 use super::choice::choice;
 use super::pager::Output;
-use super::selection::{Selected, patterns};
+use super::selection::{Selected, function, patterns};
 use super::shown::Shown;
 use super::tree::percent;
 
@@ -32,7 +32,7 @@ pub struct Arguments {
     selected: Selected,
 
     /// Report this function and its callees: symbol or demangled name, * and ? (repeatable) [default: as recorded]
-    #[arg(long = "root", value_name = "FUNCTION")]
+    #[arg(long = "root", value_name = "FUNCTION", value_parser = function)]
     roots: Vec<String>,
 
     /// Order of functions; the largest first [default: self, or total under a root]
@@ -44,7 +44,7 @@ pub struct Arguments {
     columns: Vec<Column>,
 
     /// List only functions of these names: symbol or demangled name, * and ? (repeatable)
-    #[arg(long = "function", value_name = "GLOB")]
+    #[arg(long = "function", value_name = "GLOB", value_parser = function)]
     functions: Vec<String>,
 
     /// List only functions of modules whose path, or the end of it, matches (repeatable)

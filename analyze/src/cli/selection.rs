@@ -130,6 +130,14 @@ impl Selected {
     }
 }
 
+/// What names functions: one pattern at least.
+pub fn function(text: &str) -> Result<String, &'static str> {
+    if text.split(',').all(|pattern| pattern.trim().is_empty()) {
+        return Err("it names no function");
+    }
+    Ok(text.to_owned())
+}
+
 /// Patterns as they were written: lists of them are split at their commas.
 pub fn patterns(lists: &[String]) -> Vec<String> {
     lists.iter().flat_map(|list| diytrace_format::pattern::split(list)).map(str::to_owned).collect()

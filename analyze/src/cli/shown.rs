@@ -1,11 +1,12 @@
 //! How commands show a document: it goes to stdout, and what its reader should know to stderr.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use diytrace_profile::error::Error;
+use diytrace_profile::new_file::{NewFile, irreplaceable};
 use diytrace_views::report;
 use diytrace_views::view::{self, Screen};
 use serde::Serialize;
@@ -87,9 +88,24 @@ impl Shown {
     }
 }
 
-/// Writes a file that somebody has named.
+/// Writes a file that somebody has named: the whole of it, or none, and what was there stays.
 pub fn write_file(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Error> {
-    let written = File::create(path).and_then(|mut file| write(&mut file));
+    if let Some(what) = irreplaceable(path) {
+        return Err(Error::Irreplaceable { path: path.to_owned(), what });
+    }
+    // What a descriptor is open on is written to where that is.
+    let is_descriptor = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
+    let before = fs::metadata(path).ok();
+    let in_place = is_descriptor || before.as_ref().is_some_and(|facts| !facts.is_file());
+    let there = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let written = match NewFile::for_all_beside(&there) {
+        Ok((new, mut file)) if !in_place => write(&mut file).and_then(|()| {
+            before.map_or(Ok(()), |before| file.set_permissions(before.permissions()))?;
+            new.appear(&file, &there)
+        }),
+        // Nor may a file be made in every folder where one may be written to.
+        _ => File::create(path).and_then(|mut file| write(&mut file)),
+    };
     written.map_err(|source| Error::WriteTo { path: path.to_owned(), source })
 }
 

@@ -9,7 +9,7 @@ use diytrace_profile::merge;
 use diytrace_views::{names, report};
 
 use super::choice::choice;
-use super::selection::patterns;
+use super::selection::{function, patterns};
 use super::shown::Format;
 use super::target::Target;
 use super::tree::percent;
@@ -52,11 +52,11 @@ pub struct Arguments {
     select: String,
 
     /// Begin at this function, and show what it calls: symbol or demangled name, * and ? (repeatable)
-    #[arg(long = "root", value_name = "FUNCTION")]
+    #[arg(long = "root", value_name = "FUNCTION", value_parser = function)]
     roots: Vec<String>,
 
     /// Only functions of these names: symbol or demangled name, * and ? (repeatable)
-    #[arg(long = "function", value_name = "GLOB")]
+    #[arg(long = "function", value_name = "GLOB", value_parser = function)]
     functions: Vec<String>,
 
     /// Only functions whose total in the interval is at least this share of all time

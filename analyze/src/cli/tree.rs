@@ -10,7 +10,7 @@ use diytrace_views::view;
 
 use super::choice::choice;
 use super::pager::Output;
-use super::selection::{Selected, patterns};
+use super::selection::{Selected, function, patterns};
 use super::shown::Shown;
 
 const EXAMPLES: &str = "\
@@ -30,11 +30,11 @@ pub struct Arguments {
     selected: Selected,
 
     /// Begin at this function: symbol or demangled name, * and ? (repeatable) [default: where recording began]
-    #[arg(long = "root", value_name = "FUNCTION")]
+    #[arg(long = "root", value_name = "FUNCTION", value_parser = function)]
     roots: Vec<String>,
 
     /// Show only branches that one of these functions is on: symbol or demangled name, * and ? (repeatable)
-    #[arg(long = "function", value_name = "GLOB")]
+    #[arg(long = "function", value_name = "GLOB", value_parser = function)]
     functions: Vec<String>,
 
     /// Invert the tree: from functions to their callers; without --root, from those with the most self time

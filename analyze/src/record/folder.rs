@@ -1,9 +1,11 @@
 //! The folder for profiles, before and after the command.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{self, Path, PathBuf};
 use std::process;
@@ -42,8 +44,8 @@ impl Folder {
     }
 
     /// Names of the profiles of this run: those of the command, and of all that it has started.
-    pub fn new_profiles(&self) -> Vec<String> {
-        let is_ours = |name: &String| header(&self.path.join(name)).is_some_and(|header| header.run == self.run);
+    pub fn new_profiles(&self) -> Vec<OsString> {
+        let is_ours = |name: &OsString| header(&self.path.join(name)).is_some_and(|header| header.run == self.run);
         profiles(&self.path).into_iter().filter(is_ours).collect()
     }
 
@@ -83,8 +85,9 @@ pub fn header(path: &Path) -> Option<Header> {
     Some(*reader::File::open(&bytes).ok()?.header())
 }
 
-fn profiles(folder: &Path) -> BTreeSet<String> {
+fn profiles(folder: &Path) -> BTreeSet<OsString> {
     let Ok(entries) = fs::read_dir(folder) else { return BTreeSet::new() };
-    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-    names.filter(|name| name.ends_with(".diyt")).collect()
+    // A program's name may be no text.
+    let names = entries.flatten().map(|entry| entry.file_name());
+    names.filter(|name| name.as_bytes().ends_with(b".diyt")).collect()
 }

@@ -18,9 +18,9 @@ pub fn sentence(path: &Path, program: &Program, library: &Path, folder: &Folder,
             folder.remove_if_unused();
             return format!("no profile was recorded: {why}");
         }
-        [one] => format!("1 file, {one}"),
-        [first, second] => format!("2 files, {first} and {second}"),
-        [first, ..] => format!("{} files, {first} and others", new.len()),
+        [one] => format!("1 file, {}", one.display()),
+        [first, second] => format!("2 files, {} and {}", first.display(), second.display()),
+        [first, ..] => format!("{} files, {} and others", new.len(), first.display()),
     };
     // A report on the folder would add up the runs of before.
     let shown = match new.as_slice() {

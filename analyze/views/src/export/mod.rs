@@ -59,8 +59,10 @@ pub fn bytes(format: Format, profile: &Profile) -> Result<Vec<u8>, Error> {
     if profile.parts.is_empty() {
         return Err(Error::NothingToExport);
     }
-    if format == Format::Flamegraph && profile.total_ns() == 0 {
-        return Err(Error::NoTimeToDraw);
+    // They hold nothing but time.
+    if matches!(format, Format::Flamegraph | Format::Folded) && profile.total_ns() == 0 {
+        let are_only_counted = profile.parts.iter().all(|part| !part.is_all_timed);
+        return Err(if are_only_counted { Error::OnlyCounted } else { Error::NoTimeToExport });
     }
     Ok(match format {
         Format::Flamegraph => flamegraph::write(profile)?,

@@ -178,7 +178,7 @@ impl Summary<'_> {
             Verdict::TooSmall => "  too small to matter".to_owned(),
             verdict => format!("  {}", verdict.name()),
         };
-        match test.left_median > 0.0 {
+        match test.left_median > 0.0 && test.right_median > 0.0 {
             true => format!(
                 "all functions together{}: {} → {}  {} {}{said}",
                 if self.query.without_preempted { ", less preempted time" } else { "" },
