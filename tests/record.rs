@@ -245,7 +245,8 @@ fn a_profile_is_announced() {
     // A program's name may be no text.
     let name = OsStr::from_bytes(b"no text \xff");
     fs::copy(here.path().join("program"), here.path().join(name)).unwrap();
-    let output = diytrace(&here).args(["record", "--out", "of it", "--"]).arg(Path::new(".").join(name)).output().unwrap();
+    let output =
+        diytrace(&here).args(["record", "--out", "of it", "--"]).arg(Path::new(".").join(name)).output().unwrap();
     let said = stderr(&output);
     assert!(said.starts_with("diytrace: profile in of it: 1 file, no text"), "{said}");
 
