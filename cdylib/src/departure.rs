@@ -69,7 +69,7 @@ fn say_when() {
             unsafe { ring::leave(thread) };
             thread.tell_beginnings();
             leave(arena);
-            off_cpu::tell_up_to_now(thread);
+            off_cpu::tell_up_to_now(thread); // behind it: until then, at least
         }
         return;
     }

@@ -69,8 +69,11 @@ pub fn tell_up_to_now(thread: &Thread) {
         // SAFETY: the thread's frames are there.
         return unsafe { before_exit(thread) };
     }
-    // SAFETY: the arena is the thread's.
-    unsafe { (&raw mut (*thread.arena.get()).away_until).write_volatile(now) };
+    // Where a signal handler ends the program while that is being asked, nobody knows.
+    if let Some(_busy) = Busy::begin(thread) {
+        // SAFETY: the arena is the thread's.
+        unsafe { (&raw mut (*thread.arena.get()).away_until).write_volatile(now) };
+    }
 }
 
 /// Adds what the thread was off the processor since it was last asked to the path of an open call. Where a change of the

@@ -16,7 +16,7 @@ pub enum Error {
     #[error(transparent)]
     Run(#[from] run::Error),
     /// A pattern means no module that functions of the profile lie in.
-    #[error("no function in the profile lies in a module like `{pattern}`: they lie in {}", known.join(", "))]
+    #[error("no function in the profile lies in a module like `{pattern}`; there are functions in {}", known.join(", "))]
     UnknownModule {
         /// The pattern.
         pattern: String,
@@ -61,10 +61,10 @@ pub enum Error {
     NothingToExport,
     /// No time is long enough to be told from the profiler's own.
     #[error(
-        "there is no time to export: all of it is below what the correction can resolve; --raw exports times as \
-         measured"
+        "there is no flame graph to draw: there is no such time, or all of it is below what the correction can resolve (--raw: \
+         as measured)"
     )]
-    NoTimeToExport,
+    NoTimeToDraw,
     /// There are counts alone.
     #[error(
         "there is no time to export, as calls were counted, not timed (DIYTRACE_TIMING=off): `diytrace report` tells the counts"

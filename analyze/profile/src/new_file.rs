@@ -40,7 +40,7 @@ impl NewFile {
             return Err(io::Error::other(format!("it is {what}, and would be replaced: name another file")));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let unnamed = OpenOptions::new().write(true).mode(mode).custom_flags(libc::O_TMPFILE).open(folder);
+        let unnamed = OpenOptions::new().read(true).write(true).mode(mode).custom_flags(libc::O_TMPFILE).open(folder);
         match unnamed {
             Ok(file) => Ok((Self::Unnamed(folder.to_owned()), file)),
             Err(_) => {

@@ -19,10 +19,12 @@ pub struct Once {
     pub left_out: Vec<LeftOut>,
 }
 
-/// A reading of a family, or what lies between two: from how many calls on it has them, and to how many.
+/// A reading of a family, or what lies between two.
 struct Met {
     path: PathBuf,
-    calls: Range<u64>,
+    /// From which moment on it has what the family counted, and until which, in ticks: from 0, the beginning; to `u64::MAX`, all there is.
+    moments: Range<u64>,
+    calls: u64,
 }
 
 impl Once {
@@ -37,21 +39,64 @@ impl Once {
         if family.started_unix_ns == 0 {
             return Ok(true);
         }
-        let identity = (family.boot_id, family.pid, family.started_unix_ns, family.first_ticks);
-        let calls = earlier.map_or(0, counted)..counted(family);
+        let moment = |family: &Family| family.snapshot.as_ref().map_or(u64::MAX, |moment| moment.ticks);
+        let moments = earlier.map_or(0, moment)..moment(family);
+        let calls = counted(family);
         let path = match earlier {
             Some(earlier) => Interval::join(&earlier.path, &family.path),
             None => family.path.clone(),
         };
+        let identity = (family.boot_id, family.pid, family.started_unix_ns, family.first_ticks);
         let met = self.met.entry(identity).or_default();
-        if let Some(same) = met.iter().find(|met| met.calls == calls) {
+        // A whole profile and a copy of it, which may be a snapshot; or the same difference.
+        let is_same = |met: &&Met| {
+            met.moments.start == moments.start && met.calls == calls && (moments.start == 0 || met.moments == moments)
+        };
+        if let Some(same) = met.iter().find(is_same) {
             self.left_out.push(LeftOut::Twice { path, first: same.path.clone() });
             return Ok(false);
         }
-        if let Some(other) = met.iter().find(|met| met.calls.start < calls.end && calls.start < met.calls.end) {
+        if let Some(other) = met.iter().find(|met| met.moments.start < moments.end && moments.start < met.moments.end) {
             return Err(Error::Twice { one: other.path.clone(), other: path });
         }
-        met.push(Met { path, calls });
+        met.push(Met { path, moments, calls });
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::snapshot::Moment;
+    use crate::testing::{arena, family, node, slot};
+
+    /// A reading with so many calls, of a moment if it is a snapshot.
+    fn reading(calls: u64, moment: Option<u64>) -> Family {
+        let family = family(vec![arena(vec![node(0x1000, None, slot(calls, 10, 0))])]);
+        let snapshot = moment.map(|ticks| Moment::of(&family, ticks));
+        Family { started_unix_ns: 5, snapshot, ..family }
+    }
+
+    #[test]
+    fn what_lies_between_moments_is_told_by_them_and_not_by_calls() {
+        // Within one long call nothing is counted.
+        let [a, b, c] = [100, 200, 300].map(|moment| reading(7, Some(moment)));
+        let mut once = Once::default();
+        assert!(once.is_first_since(Some(&a), &b).unwrap() && once.is_first_since(Some(&b), &c).unwrap());
+        assert!(!once.is_first_since(Some(&a), &b).unwrap(), "the same again");
+        for (earlier, later) in [(Some(&a), &c), (None, &c), (None, &reading(7, None)), (None, &reading(9, None))] {
+            assert!(matches!(once.is_first_since(earlier, later), Err(Error::Twice { .. })));
+        }
+        let mut once = Once::default();
+        assert!(once.is_first(&a).unwrap() && once.is_first_since(Some(&a), &b).unwrap());
+    }
+
+    #[test]
+    fn copies_of_a_whole_count_once_and_two_moments_not_at_all() {
+        let mut once = Once::default();
+        assert!(once.is_first(&reading(7, None)).unwrap());
+        assert!(!once.is_first(&reading(7, None)).unwrap() && !once.is_first(&reading(7, Some(100))).unwrap());
+        assert_eq!(once.left_out.len(), 2);
+        assert!(matches!(once.is_first(&reading(8, None)), Err(Error::Twice { .. })));
     }
 }

@@ -1,7 +1,8 @@
 //! How commands show a document: it goes to stdout, and what its reader should know to stderr.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Seek, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -88,25 +89,39 @@ impl Shown {
     }
 }
 
-/// Writes a file that somebody has named: the whole of it, or none, and what was there stays.
+/// Writes a file that somebody has named. A new one, or one that is plainly the user's own, appears whole or not at all; any other is
+/// written to where it is.
 pub fn write_file(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Error> {
     if let Some(what) = irreplaceable(path) {
         return Err(Error::Irreplaceable { path: path.to_owned(), what });
     }
-    // What a descriptor is open on is written to where that is.
-    let is_descriptor = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
-    let before = fs::metadata(path).ok();
-    let in_place = is_descriptor || before.as_ref().is_some_and(|facts| !facts.is_file());
-    let there = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let written = match NewFile::for_all_beside(&there) {
-        Ok((new, mut file)) if !in_place => write(&mut file).and_then(|()| {
-            before.map_or(Ok(()), |before| file.set_permissions(before.permissions()))?;
-            new.appear(&file, &there)
+    let new = if may_be_replaced(path) { NewFile::for_all_beside(path).ok() } else { None };
+    let written = match new {
+        Some((new, mut file)) => write(&mut file).and_then(|()| {
+            if let Ok(before) = fs::metadata(path) {
+                file.set_permissions(before.permissions())?;
+            }
+            // What is mounted there can be replaced by nothing.
+            new.appear(&file, path).or_else(|_| {
+                file.rewind()?;
+                io::copy(&mut file, &mut File::create(path)?).map(drop)
+            })
         }),
-        // Nor may a file be made in every folder where one may be written to.
-        _ => File::create(path).and_then(|mut file| write(&mut file)),
+        None => File::create(path).and_then(|mut file| write(&mut file)),
     };
     written.map_err(|source| Error::WriteTo { path: path.to_owned(), source })
+}
+
+/// Whether another file may take a path, so that nobody sees a difference: it is free, or the user's own file, and has no other name.
+fn may_be_replaced(path: &Path) -> bool {
+    match fs::symlink_metadata(path) {
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+        Ok(facts) => {
+            // SAFETY: both always succeed.
+            let is_own = unsafe { (facts.uid(), facts.gid()) == (libc::geteuid(), libc::getegid()) };
+            facts.is_file() && facts.nlink() == 1 && is_own && OpenOptions::new().write(true).open(path).is_ok()
+        }
+    }
 }
 
 /// Writes warnings to stderr. If nobody listens there, the answer is worth no less.

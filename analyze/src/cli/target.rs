@@ -11,8 +11,8 @@ pub struct Target {
     #[arg(value_name = "PID|PROFILE")]
     target: Option<OsString>,
 
-    /// Only this run of those there: the latest, the Nth that `diytrace list` shows, or those whose label or program is like
-    /// PATTERN
+    /// Only this run of those there: the latest, the Nth that `diytrace list` shows, or those whose program or label is like
+    /// PATTERN (a run gets its label when it ends)
     #[arg(long, value_name = "latest|N|PATTERN")]
     run: Option<String>,
 }

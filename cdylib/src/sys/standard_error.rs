@@ -28,6 +28,9 @@ fn write(text: &[u8]) -> Result<usize> {
     const STANDARD_ERROR: i32 = 2;
     let written = |fd: Fd| call!(SYS_write, fd.0, text.as_ptr(), text.len());
     let own = Fd(STANDARD_ERROR);
+    if call!(SYS_fcntl, own.0, libc::F_GETFL)? as i32 & libc::O_ACCMODE == libc::O_RDONLY {
+        return Err(Errno(libc::EBADF)); // opened anew it could be written to
+    }
     match own.kind()? {
         libc::S_IFSOCK => {
             let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;

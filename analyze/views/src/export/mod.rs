@@ -61,8 +61,12 @@ pub fn bytes(format: Format, profile: &Profile) -> Result<Vec<u8>, Error> {
     }
     // They hold nothing but time.
     if matches!(format, Format::Flamegraph | Format::Folded) && profile.total_ns() == 0 {
-        let are_only_counted = profile.parts.iter().all(|part| !part.is_all_timed);
-        return Err(if are_only_counted { Error::OnlyCounted } else { Error::NoTimeToExport });
+        if profile.parts.iter().all(|part| !part.is_all_timed) {
+            return Err(Error::OnlyCounted);
+        }
+        if format == Format::Flamegraph {
+            return Err(Error::NoTimeToDraw);
+        }
     }
     Ok(match format {
         Format::Flamegraph => flamegraph::write(profile)?,

@@ -207,10 +207,10 @@ impl Builder<'_, '_> {
         let unlisted = all.values().filter(|function| called(function.calls)).count()
             - rows.iter().filter(|function| called(function.calls)).count();
         let is_root = |(id, function): &(&FunctionId, &functions::Function)| {
-            self.names.functions[id].is_root && is_called(function)
+            self.names.functions[id].is_root && called(function.calls)
         };
-        let roots = |row: &&Function| row.root && row.is_called();
-        let unlisted_roots = all.iter().filter(is_root).count() - rows.iter().filter(roots).count();
+        let roots = rows.iter().filter(|function| function.root && called(function.calls)).count();
+        let unlisted_roots = all.iter().filter(is_root).count().saturating_sub(roots);
         let spent = all.values().map(|function| {
             Spent::of(
                 [function.corrected.total, function.corrected.own],

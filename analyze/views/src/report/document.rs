@@ -73,7 +73,7 @@ pub struct Report {
     /// Their self time.
     #[serde(serialize_with = "nanoseconds")]
     pub unlisted_self_ns: f64,
-    /// Roots that were called, but not asked for.
+    /// Roots that were called, and that filters leave out.
     #[serde(skip)]
     pub unlisted_roots: usize,
     /// Functions, or roots.

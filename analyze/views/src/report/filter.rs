@@ -1,5 +1,7 @@
 //! Which functions are listed.
 
+use std::collections::BTreeSet;
+
 use diytrace_format::pattern::glob;
 use diytrace_profile::error::Error;
 
@@ -34,7 +36,11 @@ impl Filter {
         match self.modules.iter().find(is_none) {
             None => Ok(()),
             Some(pattern) => {
-                let known = paths.iter().map(|path| path.rsplit('/').next().unwrap_or(path).to_owned()).collect();
+                /// More of them are no help.
+                const MOST: usize = 10;
+                let names = paths.iter().map(|path| path.rsplit('/').next().unwrap_or(path).to_owned());
+                let known: BTreeSet<String> = names.collect();
+                let known = known.into_iter().take(MOST).collect();
                 Err(Error::UnknownModule { pattern: pattern.clone(), known })
             }
         }

@@ -40,12 +40,8 @@ pub fn lines(document: &Document, report: &Report, screen: &Screen) -> Vec<Strin
         0 if lines.is_empty() => lines.push("  none of the roots was called".to_owned()),
         0 => {}
         roots => {
-            let roots = counted(
-                roots,
-                "root that was called, but not asked for, is",
-                "roots that were called, but not asked for, are",
-            );
-            lines.extend([String::new(), format!("  {roots} left out")]);
+            let roots = counted(roots, "root that was called is", "roots that were called are");
+            lines.extend([String::new(), format!("  {roots} left out by the filters")]);
         }
     }
     lines
