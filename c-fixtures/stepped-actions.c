@@ -9,6 +9,8 @@
 
 static void do_nothing(void) {}
 static void call(void) { on_signal(inner); }
+static void wait_a_moment(void) { usleep(1); }
+static void wait_in_a_call(void) { on_signal(wait_a_moment); }
 static void go_deep(void) { down(600); }
 static void take_new_paths(void) { new_paths(26000, 26700); }
 static void leave(void) { siglongjmp(way_out, 1); }
@@ -75,6 +77,7 @@ static void fork_and_go_on(void)
 const struct action actions[] = {
     {"nothing", do_nothing, 0, 0},
     {"call", call, 0, 0},
+    {"wait", wait_in_a_call, 0, 0},
     {"deep", go_deep, 0, 0},
     {"paths", take_new_paths, 0, 0},
     {"jump", leave, 1, 0},

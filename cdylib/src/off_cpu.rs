@@ -272,6 +272,7 @@ pub fn end(thread: &Thread) {
         // SAFETY: nothing leads to the page any more.
         unsafe { switches::close(word) };
     }
+    switches::close_kept(thread);
 }
 
 /// The process ends by the calling thread: says how long the others were off since they were last asked. They may go on

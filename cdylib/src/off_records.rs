@@ -117,12 +117,10 @@ pub fn give_up(thread: &Thread) {
     let word = thread.switches.get();
     let has_page = switches::has_page(thread);
     switches::look_at_none(thread);
-    // SAFETY: the arena is the thread's; nothing leads to the page any more.
-    unsafe {
-        arena::set_flag(thread.arena.get(), flag::UNSEEN);
-        if has_page {
-            switches::close(word);
-        }
+    // SAFETY: the arena is the thread's.
+    unsafe { arena::set_flag(thread.arena.get(), flag::UNSEEN) };
+    if has_page {
+        switches::keep(thread, word);
     }
 }
 

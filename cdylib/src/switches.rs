@@ -117,12 +117,37 @@ pub unsafe fn read_log(word: *const u32) -> Option<[u64; 2]> {
     is_all.then_some(off)
 }
 
+/// Has a page stay that the thread looks at no more: a signal handler has perhaps given it up in the middle of a hook which is about to read
+/// it.
+pub fn keep(thread: &Thread, word: *const u32) {
+    let before = thread.given_up_word.get();
+    thread.given_up_word.set(word);
+    if !before.is_null() {
+        // SAFETY: that was given up long ago, before the thread got an arena again.
+        unsafe { close(before) };
+    }
+}
+
+/// Gives back what was kept, as the thread ends.
+pub fn close_kept(thread: &Thread) {
+    let word = thread.given_up_word.get();
+    thread.given_up_word.set(ptr::null());
+    if !word.is_null() {
+        // SAFETY: no hook of the thread goes on.
+        unsafe { close(word) };
+    }
+}
+
 fn page_of(word: *const u32) -> *mut u8 {
     word.cast_mut().cast::<u8>().wrapping_sub(offset_of!(Page, lock))
 }
 
 /// In a child that was made by `fork`: puts a page where the hook that the fork has come in the middle of may read.
 pub fn replace_page(thread: &Thread) {
+    let kept = thread.given_up_word.get();
+    if !kept.is_null() {
+        let _ = sys::map_in_hole(page_of(kept), profile::GRANULE); // it stays
+    }
     if has_page(thread) && sys::map_in_hole(page_of(thread.switches.get()), profile::GRANULE).is_ok() {
         thread.has_other_page.set(true);
     }
@@ -144,6 +169,7 @@ pub fn leave_parents(thread: &Thread) {
     let is_ours = has_page(thread) && thread.has_other_page.get();
     look_at_none(thread);
     thread.has_other_page.set(false);
+    thread.given_up_word.set(ptr::null());
     if is_ours {
         // SAFETY: nothing leads there any more; a hook that was interrupted has come to its end, or was left.
         unsafe { close(word) };

@@ -213,6 +213,8 @@ pub struct Thread {
     pub ring_off: Field<Off>,
     /// Whether there is a page of ours where the parent's page of that word was.
     pub has_other_page: Field<bool>,
+    /// The word of a page that the thread looks at no more, and that stays until the thread ends; null if there is none.
+    pub given_up_word: Field<*const u32>,
     /// The task whose clocks are asked.
     pub tid: Field<u32>,
     /// Processor time when it was last asked.

@@ -15,14 +15,6 @@ pub enum Error {
     /// The run that was asked for is not there.
     #[error(transparent)]
     Run(#[from] run::Error),
-    /// A pattern means no module that functions of the profile lie in.
-    #[error("no function in the profile lies in a module like `{pattern}`; there are functions in {}", known.join(", "))]
-    UnknownModule {
-        /// The pattern.
-        pattern: String,
-        /// The modules that there are.
-        known: Vec<String>,
-    },
     /// A pattern names no function that the profile knows.
     #[error(
         "nothing in the profile is called `{pattern}`{}",

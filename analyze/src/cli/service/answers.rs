@@ -250,7 +250,7 @@ fn why(error: &Error) -> Why {
             Some(_) => Why::Wrong,
             None => error.downcast_ref::<diytrace_store::Error>().map_or(Why::Wrong, of_store),
         },
-        Error::UnknownFunction { .. } | Error::UnknownModule { .. } | Error::NothingToExport => Why::Missing,
+        Error::UnknownFunction { .. } | Error::NothingToExport => Why::Missing,
         _ => Why::Wrong,
     }
 }

@@ -1,6 +1,6 @@
 //! Builds the document: functions with names, sorted and selected.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::columns::Column;
@@ -20,7 +20,7 @@ use diytrace_profile::functions::{
 };
 use diytrace_profile::histogram::Histogram;
 use diytrace_profile::memory::give_back;
-use diytrace_profile::merge::{Group, Merged, ModuleId, PathId, Place, PlaceId, Tree};
+use diytrace_profile::merge::{Group, Merged, PathId, Place, PlaceId, Tree};
 use diytrace_profile::opened::Opened;
 use diytrace_profile::symbolize::{Probe, Symbols};
 use diytrace_profile::time::Time;
@@ -35,9 +35,6 @@ pub fn build(options: &Options, opened: &Opened, symbols: &Symbols) -> Result<Do
     roots.check(symbols, &names.places())?;
     let named = Roots::named(&options.filter.functions).in_full(symbols, &names.places());
     named.check(symbols, &names.places())?;
-    let modules: BTreeSet<ModuleId> = names.places().iter().filter_map(|place| place.module).collect();
-    let modules: Vec<&str> = modules.into_iter().map(|module| merged.modules[module as usize].path()).collect();
-    options.filter.check_modules(&modules)?;
     let calls = Calls::new(merged, symbols);
     let is_narrowed = !options.columns.is_empty() || !options.filter.is_empty();
     let is_list = roots.patterns.is_empty() || is_narrowed && !roots.are_asked_for;

@@ -1,9 +1,6 @@
 //! Which functions are listed.
 
-use std::collections::BTreeSet;
-
 use diytrace_format::pattern::glob;
-use diytrace_profile::error::Error;
 
 use super::document::Function;
 
@@ -28,22 +25,6 @@ impl Filter {
     /// Whether it leaves nothing out.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
-    }
-
-    /// Whether each pattern of modules means one of these.
-    pub fn check_modules(&self, paths: &[&str]) -> Result<(), Error> {
-        let is_none = |pattern: &&String| !paths.iter().any(|path| ends_like(pattern, path));
-        match self.modules.iter().find(is_none) {
-            None => Ok(()),
-            Some(pattern) => {
-                /// More of them are no help.
-                const MOST: usize = 10;
-                let names = paths.iter().map(|path| path.rsplit('/').next().unwrap_or(path).to_owned());
-                let known: BTreeSet<String> = names.collect();
-                let known = known.into_iter().take(MOST).collect();
-                Err(Error::UnknownModule { pattern: pattern.clone(), known })
-            }
-        }
     }
 
     /// Whether a function is like that; its name and where it is called were looked at before.
