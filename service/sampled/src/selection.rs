@@ -34,7 +34,8 @@ pub struct Chosen {
 }
 
 impl Selection {
-    /// Adds a profile of a file, as its bytes are: a copy of one that was added counts once, as in a store.
+    /// Adds a profile of a file: a copy of one that was added counts once, as in a store. It is known by its bytes, as a profile that does not
+    /// say when it was taken is given the moment when it is read.
     pub fn add_file(&mut self, sampled: Sampled, from: &str) -> Result<(), Error> {
         let mut hasher = DefaultHasher::new();
         sampled.messages.hash(&mut hasher);

@@ -98,7 +98,8 @@ impl Function {
     /// Calls that have not returned yet, or never will.
     ///
     /// A path tells that a call of it is open; of several (a recursion that is folded, coroutines), what was entered and has not returned
-    /// does. Of a running program that is no more than there were: what has returned is read last.
+    /// does. What has returned is read last of a running program ([`crate::load::read`]), so the second is then the less, and no more than
+    /// there were.
     pub fn open(&self) -> u64 {
         let entered = self.calls.saturating_add_signed(self.open_before);
         let open = entered.saturating_sub(self.returned).saturating_sub(self.unwound);

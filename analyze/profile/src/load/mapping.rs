@@ -13,6 +13,7 @@ use std::ptr;
 use std::sync::OnceLock;
 
 use diytrace_format::reader::Record;
+use diytrace_format::{Ref, UNIT};
 
 /// Bytes of a page.
 const PAGE: usize = 4096;
@@ -74,6 +75,11 @@ impl Mapping {
         LOOKED_AT.set(LookedAt { start, end: start + self.len, is_whole: true });
         Some(Look { mapping: self, of_thread: PhantomData })
     }
+}
+
+/// Where a record lies in a profile's file.
+pub fn lies_at(record: Ref) -> usize {
+    record as usize * UNIT
 }
 
 /// Whether a file has so many bytes.

@@ -13,7 +13,7 @@ use diytrace_format::{Arena, Bins, CallSite, Function, Ref, Ring, RingSlot, UNIT
 use rustc_hash::FxHashSet;
 
 use super::lease::{self, Held};
-use super::mapping::{Look, Mapping};
+use super::mapping::{Look, Mapping, lies_at};
 
 /// Reads it once more, of a file of which a copy was made just now. What cannot be read is left as it was.
 pub fn read_again(file: &File, copy: &mut [u8]) {
@@ -103,10 +103,6 @@ fn copy_ring(file: &Look, at: usize, copy: &mut [u8]) {
         let place = at + offset_of!(Ring, sequence);
         copy[place..place + size_of::<u64>()].fill(0);
     }
-}
-
-fn lies_at(record: Ref) -> usize {
-    record as usize * UNIT
 }
 
 /// Copies some bytes, multiples of eight; whether they lie in both.

@@ -177,17 +177,12 @@ fn close(open: &mut Vec<(Option<usize>, Frame)>, kept: &mut Vec<Frame>, ids: &[O
 mod tests {
     use super::*;
 
+    fn frame(parent: Option<usize>, end: usize, function: usize, self_ns: u64, total_ns: u64) -> Frame {
+        Frame { parent, end, function, calls: 1, self_ns, total_ns, ..Frame::default() }
+    }
+
     /// main ─▶ handle ─▶ parse, write; main ─▶ log
     fn frames() -> Vec<Frame> {
-        let frame = |parent, end, function, self_ns, total_ns| Frame {
-            parent,
-            end,
-            function,
-            calls: 1,
-            self_ns,
-            total_ns,
-            ..Frame::default()
-        };
         vec![
             frame(None, 5, 0, 1, 100),
             frame(Some(0), 4, 1, 9, 90),
@@ -229,15 +224,6 @@ mod tests {
     #[test]
     fn a_path_that_several_call_sites_lead_to_is_as_thick_as_all_of_them() {
         // main calls parse from two places, and log from one: of 100, 14, 12 and 20.
-        let frame = |parent, end, function, self_ns, total_ns| Frame {
-            parent,
-            end,
-            function,
-            calls: 1,
-            self_ns,
-            total_ns,
-            ..Frame::default()
-        };
         let frames = [
             frame(None, 6, 0, 54, 100),
             frame(Some(0), 3, 1, 4, 14),

@@ -15,7 +15,7 @@ use crate::load::arenas::LONGEST;
 use crate::load::changes::{ArenaChanges, FunctionChanges, Octave};
 use crate::load::damage::Damage;
 use crate::load::family::{Arena, Family};
-use crate::load::mapping::Look;
+use crate::load::mapping::{Look, lies_at};
 use crate::load::node::{Node, Off};
 use crate::load::timed::{Timed, Timing};
 use crate::timeline::Slices;
@@ -336,11 +336,6 @@ impl Span {
         let offset = self.offset;
         (first..end).step_by(NODE).map(move |at| ((offset + at) / UNIT) as Ref)
     }
-}
-
-/// Where a record lies in the file.
-fn lies_at(record: Ref) -> usize {
-    record as usize * UNIT
 }
 
 /// Whether an arena is still the one that was read as a whole: nobody else counts in it, and nothing has ended.
